@@ -1,0 +1,32 @@
+"""Exact decimals: binary floating point must not decide in which tick something happens."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from engine.errors import InputError
+
+
+def seconds(value: object, where: str) -> Decimal:
+    """``value`` (str, Decimal, int or float, in seconds) as the decimal a reader sees.
+
+    A float means its shortest decimal form, so 0.1 is one tenth. Raises InputError
+    when it is not a finite number; ``where`` names the place in the message.
+    """
+    if isinstance(value, bool) or not isinstance(value, (str, Decimal, int, float)):
+        raise InputError(f"{where}: {value!r} is not a number of seconds, such as 0.1")
+    try:
+        number = Decimal(str(value).strip())
+    except InvalidOperation:
+        raise InputError(f"{where}: {value!r} is not a number of seconds, such as 0.1") from None
+    if not number.is_finite():
+        raise InputError(f"{where}: {value!r} is not finite; a number of seconds such as 0.1 is needed")
+    if number and not -30 <= number.adjusted() <= 30:
+        raise InputError(f"{where}: {value!r} is out of range; seconds between 1e-30 and 1e30 are accepted")
+    return number
+
+
+def first_tick(moment: Fraction, tick: Fraction) -> int:
+    """The smallest k with k · tick ≥ ``moment``: the first tick at whose start it has passed."""
+    return -(-(moment.numerator * tick.denominator) // (moment.denominator * tick.numerator))

@@ -1,0 +1,48 @@
+"""A run as data: the requests, the records, and what can be read off them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from engine.records import TickRecord
+from engine.requests import Request
+from engine.service import Service
+
+if TYPE_CHECKING:
+    from engine.metrics import Metrics
+
+
+@dataclass
+class History:
+    """The list of TickRecords of one run, with its service, its requests by key, and its horizon (s)."""
+
+    service: Service
+    requests: dict[str, Request] = field(default_factory=dict)
+    records: list[TickRecord] = field(default_factory=list)
+    horizon: Decimal | None = None
+
+    def new_key(self, request_id: str) -> str:
+        """``request_id``, or id#2, id#3 … when a request of that id has been in this run."""
+        key, number = request_id, 1
+        while key in self.requests:
+            number += 1
+            key = f"{request_id}#{number}"
+        return key
+
+    def metrics(self, slo_ttft: object = None, slo_tpot: object = None) -> Metrics:
+        """Metrics of the run (SEMANTICS §3); limits in seconds, None for no limit."""
+        from engine.metrics import measure
+
+        return measure(self, slo_ttft=slo_ttft, slo_tpot=slo_tpot)
+
+    def comparable(self) -> list[TickRecord]:
+        """The records without token values and measurements: what ledger and engine must agree on."""
+        return [record.without_tokens() for record in self.records]
+
+
+def tokens_of(records: Iterable[TickRecord], key: str) -> list[int | None]:
+    """The tokens ``key`` was given, in order."""
+    return [token for record in records for name, _, token in record.emitted if name == key]

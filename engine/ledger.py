@@ -1,0 +1,91 @@
+"""The ledger: the scheduler's plans executed by counting. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Protocol
+
+from engine.exact import seconds
+from engine.errors import InputError
+from engine.history import History
+from engine.records import Outcome, Plan, Result, TickRecord
+from engine.requests import Request, check_trace
+from engine.scheduler import Scheduler
+from engine.service import Service
+
+
+class Executor(Protocol):
+    """Whoever carries out a plan: one Result per emitting id."""
+
+    def execute(self, plan: Plan) -> Outcome: ...
+
+
+class Ledger:
+    """One token for everybody whose turn it is; requests end by length."""
+
+    def execute(self, plan: Plan) -> Outcome:
+        return Outcome({key: Result((None,)) for key in plan.emitting})
+
+
+class Replay:
+    """The outcomes of a recorded run, tick by tick: an engine run told again without torch."""
+
+    def __init__(self, records: Iterable[TickRecord]) -> None:
+        self._records = iter(records)
+
+    def execute(self, plan: Plan) -> Outcome:
+        record = next(self._records)
+        finish = dict(record.finished)
+        tokens: dict[str, list[int | None]] = {key: [] for key in plan.emitting}
+        for key, _, token in record.emitted:
+            tokens[key].append(token)
+        return Outcome({key: Result(tuple(got), finish.get(key)) for key, got in tokens.items()})
+
+
+def step(scheduler: Scheduler, executor: Executor) -> TickRecord:
+    """One tick."""
+    plan = scheduler.plan()
+    return scheduler.apply(plan, executor.execute(plan))
+
+
+def longest(requests: Iterable[Request]) -> int:
+    """The trace's longest prompt + output, in tokens."""
+    return max((r.prompt_tokens + r.output_tokens for r in requests), default=1)
+
+
+def ticks(scheduler: Scheduler, executor: Executor, horizon: Decimal | None) -> Iterator[TickRecord]:
+    """Every tick that starts before ``horizon`` (s), until nothing is live."""
+    while not scheduler.idle and (horizon is None or scheduler.tick * scheduler.service.tick < horizon):
+        yield step(scheduler, executor)
+
+
+def checked_horizon(horizon: object) -> Decimal | None:
+    """``horizon`` as exact seconds above 0, or None. Raises InputError."""
+    if horizon is None:
+        return None
+    limit = seconds(horizon, "horizon")
+    if limit <= 0:
+        raise InputError(f"horizon: {horizon} is not above 0; a time in seconds such as 1.0 is needed")
+    return limit
+
+
+def simulate(
+    requests: Iterable[Request],
+    service: Service | None = None,
+    horizon: object = None,
+    executor: Executor | None = None,
+) -> History:
+    """Run a closed trace through the ledger. ``horizon`` in seconds, None to run to the end.
+
+    Raises InputError for malformed input and Stalled when a run can never go on.
+    """
+    trace = check_trace(list(requests))
+    history = History(service or Service(), horizon=checked_horizon(horizon))
+    scheduler = Scheduler(history.service, longest=longest(trace))
+    for request in trace:
+        history.requests[request.id] = request
+        scheduler.submit(request, request.id)
+    scheduler.close()
+    history.records.extend(ticks(scheduler, executor or Ledger(), history.horizon))
+    return history

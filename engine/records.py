@@ -1,0 +1,134 @@
+"""The plain values that flow: Reason, Plan, Outcome, TickRecord.
+
+One TickRecord is what the command line, the worker pipe, the page and the static pages all use.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why something does not (or does) go on: a code of ``reasons.CODES`` and its figures.
+
+    ``by`` names the requests in the way, ``have`` and ``need`` are counts whose unit the code gives.
+    """
+
+    code: str
+    by: tuple[str, ...] = ()
+    have: int | None = None
+    need: int | None = None
+
+
+class Decode(msgspec.Struct, frozen=True):
+    """One decode step: the token at ``position`` is fed, its K/V written, the next token emitted."""
+
+    id: str
+    position: int
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """``count`` prompt tokens from ``start``; ``last`` when the prompt is complete after them."""
+
+    id: str
+    start: int
+    count: int
+    recompute: bool
+    last: bool
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What one tick does. ``tables`` maps each working request to its pages, in order."""
+
+    tick: int
+    decode: tuple[Decode, ...]
+    prefill: tuple[Chunk, ...]
+    tables: dict[str, tuple[int, ...]]
+    arrived: tuple[str, ...]
+    cancelled: tuple[str, ...]
+    refused: tuple[str, ...]
+    admitted: tuple[str, ...]
+    preempted: tuple[str, ...]
+    blocked: tuple[tuple[str, Reason], ...]
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self.decode or self.prefill)
+
+    @property
+    def emitting(self) -> list[str]:
+        """Ids that emit in this tick: the decoded, then those whose prompt is complete."""
+        return [step.id for step in self.decode] + [chunk.id for chunk in self.prefill if chunk.last]
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What an executor really did: forwards, tokens fed, analytic FLOPs, measured milliseconds."""
+
+    forwards: int
+    tokens: int
+    flops: int
+    ms: float
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What one request got: accepted tokens, and a finish reason when it ends before its length."""
+
+    tokens: tuple[int | None, ...]
+    finish: str | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The executor's answer to a Plan: a Result per emitting id, and the work done (None: ledger)."""
+
+    results: dict[str, Result]
+    work: Work | None = None
+
+
+class TickRecord(msgspec.Struct, frozen=True):
+    """Everything that happened in one tick.
+
+    ``waiting`` and ``active`` are taken after this tick's admission; an active request holds a
+    place (under static also after it has finished). ``pages``, ``reserved``, ``held``, ``written``
+    (tokens), ``free`` and ``cached`` (pages, None when unlimited) are taken at the end of the tick,
+    after emission and before release. ``blocked`` has the reason of the head of the queue, of each
+    active request that did not progress, and of each refused one. ``emitted`` is (id, index, token),
+    token None in the ledger; ``decode`` is (id, tokens), ``prefill`` (id, start, tokens, recompute).
+    """
+
+    tick: int
+    arrived: tuple[str, ...]
+    cancelled: tuple[str, ...]
+    refused: tuple[str, ...]
+    admitted: tuple[str, ...]
+    preempted: tuple[str, ...]
+    decode: tuple[tuple[str, int], ...]
+    prefill: tuple[tuple[str, int, int, bool], ...]
+    emitted: tuple[tuple[str, int, int | None], ...]
+    finished: tuple[tuple[str, str], ...]
+    waiting: tuple[str, ...]
+    active: tuple[str, ...]
+    blocked: tuple[tuple[str, Reason], ...]
+    pages: dict[str, tuple[int, ...]]
+    page_events: tuple[tuple[str, int, str], ...]
+    reserved: int
+    held: int
+    written: int
+    free: int | None
+    cached: int
+    work: Work | None = None
+
+    def without_work(self) -> TickRecord:
+        """The same tick without what was measured, for comparing runs."""
+        return msgspec.structs.replace(self, work=None)
+
+    def without_tokens(self) -> TickRecord:
+        """The same tick without token values and measurements, for comparing ledger and engine."""
+        emitted = tuple((key, index, None) for key, index, _ in self.emitted)
+        return msgspec.structs.replace(self, emitted=emitted, work=None)
+
+
+def to_json(value: Any) -> bytes:
+    """``value`` as JSON; tuples become arrays, decimals become strings."""
+    return msgspec.json.encode(value)

@@ -1,0 +1,337 @@
+"""The scheduler: SEMANTICS §2 and nothing else. It knows no tensors and not who executes.
+
+plan = scheduler.plan()
+outcome = executor.execute(plan)
+record = scheduler.apply(plan, outcome)
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, deque
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from engine.errors import InputError, Stalled
+from engine.exact import first_tick
+from engine.pages import ContiguousPool, PagePool, Pool
+from engine.policies import ADMISSION, Door, choose_decodes, choose_prefill, unfinished
+from engine.records import Decode, Outcome, Plan, Reason, TickRecord
+from engine.requests import Request
+from engine.sequence import Sequence
+from engine.service import Service
+
+
+def make_pool(service: Service, longest: int) -> Pool:
+    """The allocator that ``service.kv_layout`` names; ``longest`` is the default of ``max_len``."""
+    if service.kv_layout == "paged":
+        return PagePool(service.pages, service.page_size)
+    if service.slots is None:
+        raise InputError(f"pages: {service.kv_layout} KV needs a pool of a fixed size, such as 16 pages")
+    exact = service.kv_layout == "contiguous_exact"
+    return ContiguousPool(service.slots, None if exact else service.max_len or longest)
+
+
+class Scheduler:
+    """Owns the queues, the tick and the pool. One ``plan`` is followed by one ``apply``.
+
+    ``context`` is the longest prompt + output the executor can serve (None: any). ``longest`` is the
+    slot length of contiguous KV when the service does not set ``max_len``.
+    """
+
+    def __init__(self, service: Service, *, context: int | None = None, longest: int = 1) -> None:
+        self.service = service
+        self.context = context
+        self.pool = make_pool(service, longest)
+        self.tick = 0
+        self.waiting: deque[Sequence] = deque()
+        self.active: list[Sequence] = []  # in admission order
+        self.closed = False
+        self._pending: list[tuple[Decimal, int, Sequence]] = []  # not yet arrived, a heap
+        self._live: dict[str, Sequence] = {}
+        self._cancelled: list[str] = []
+        self._places = 0
+        self._orders = 0
+
+    # ---- what may happen between ticks -------------------------------------------------
+
+    def submit(self, request: Request, key: str) -> None:
+        """Let ``request`` arrive under ``key``. Raises InputError if that key is live; others are untouched."""
+        if key in self._live:
+            raise InputError(f"request id {key!r} is live; wait until it has ended, or choose another")
+        waited = Fraction(request.arrival) + Fraction(self.service.max_wait)
+        due = first_tick(waited, Fraction(self.service.tick))
+        sequence = Sequence(key, request, self._places, due, request.prompt_tokens)
+        self._live[key] = sequence
+        heapq.heappush(self._pending, (request.arrival, self._places, sequence))
+        self._places += 1
+
+    def cancel(self, key: str) -> bool:
+        """End a live request now: its place and pages are free for the next admission. False if not live."""
+        sequence = self._live.get(key)
+        if sequence is None:
+            return False
+        sequence.finish = "cancelled"
+        self._forget(sequence)
+        self._cancelled.append(key)
+        self._release_batch()
+        return True
+
+    def close(self) -> None:
+        """No more requests will be submitted."""
+        self.closed = True
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is live, and no cancellation waits to be recorded."""
+        return not self._live and not self.active and not self._cancelled
+
+    def live(self, key: str) -> bool:
+        """Whether ``key`` has been submitted and has not ended."""
+        return key in self._live
+
+    # ---- one tick ----------------------------------------------------------------------
+
+    def plan(self) -> Plan:
+        """Decide this tick. Takes pages, admits and preempts; must be followed by ``apply``.
+
+        Raises Stalled when nothing can ever happen again although requests wait.
+        """
+        cancelled, self._cancelled = tuple(self._cancelled), []
+        arrived, refused, blocked = self._arrive()
+        chosen, why_not = choose_decodes(self.service, self.active)
+        preempted = self._take_decode_pages(chosen)
+        blocked.update(why_not)
+        blocked.update(preempted)
+        entered, closed_door = self._admit(tuple(preempted))
+        if closed_door is not None:
+            blocked.setdefault(self.waiting[0].key, closed_door)
+            self._refuse_to_spin(closed_door)
+        chunks, why_no_prefill = choose_prefill(self.service, self.active, chosen)
+        blocked.update(why_no_prefill)
+        blocked.update(self._held_seats())
+        working = [s.key for s in chosen] + [chunk.id for chunk in chunks]
+        return Plan(
+            tick=self.tick,
+            decode=tuple(Decode(s.key, s.written) for s in chosen),
+            prefill=tuple(chunks),
+            tables={key: tuple(self.pool.table(key)) for key in working},
+            arrived=arrived,
+            cancelled=cancelled,
+            refused=refused,
+            admitted=tuple(s.key for s in entered),
+            preempted=tuple(preempted),
+            blocked=tuple((key, why) for key, why in blocked.items() if key not in working),
+        )
+
+    def apply(self, plan: Plan, outcome: Outcome) -> TickRecord:
+        """Account for what the executor did, release what is finished, and go to the next tick."""
+        for chunk in plan.prefill:
+            self._live[chunk.id].processed += chunk.count
+        emitted, finished = self._emit(plan, outcome)
+        usage = self._usage()
+        for key, _ in finished:
+            del self._live[key]
+        self._release_finished()
+        self.pool.check()
+        self.tick += 1
+        return _record(plan, outcome, emitted, finished, usage, self._drain_events())
+
+    # ---- arrive ------------------------------------------------------------------------
+
+    def _arrive(self) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, Reason]]:
+        now = self.tick * self.service.tick
+        arrived, refused, reasons = [], [], {}
+        while self._pending and self._pending[0][0] <= now:
+            _, _, sequence = heapq.heappop(self._pending)
+            if sequence.finish is not None:  # cancelled before it arrived
+                continue
+            arrived.append(sequence.key)
+            why = self._unfit(sequence.request)
+            if why is None:
+                self.waiting.append(sequence)
+            else:
+                del self._live[sequence.key]
+                refused.append(sequence.key)
+                reasons[sequence.key] = why
+        return tuple(arrived), tuple(refused), reasons
+
+    def _unfit(self, request: Request) -> Reason | None:
+        """Why a request can never be served, or None."""
+        tokens = request.prompt_tokens + request.output_tokens
+        if self.context is not None and tokens > self.context:
+            return Reason("too_long", have=self.context, need=tokens)
+        length = getattr(self.pool, "length", None)
+        if length is not None and tokens > length:
+            return Reason("over_max_len", have=length, need=tokens)
+        stored = tokens if self.service.kv_reserve == "full" else tokens - 1
+        need = self.pool.need(stored)
+        if self.pool.total is not None and need > self.pool.total:
+            return Reason("never_fits", have=self.pool.total, need=need)
+        return None
+
+    # ---- decode pages, and preemption when the pool runs out -----------------------------
+
+    def _take_decode_pages(self, chosen: list[Sequence]) -> dict[str, Reason]:
+        """Take the page of each token about to be written; removes from ``chosen`` who was preempted."""
+        preempted: dict[str, Reason] = {}
+        for sequence in list(chosen):
+            if sequence.key in preempted or not self._needs_page(sequence):
+                continue
+            while sequence.key not in preempted and not self.pool.has(1):
+                victim = next(s for s in reversed(self.active) if s.finish is None)
+                preempted[victim.key] = Reason("preempted", by=(sequence.key,), have=0, need=1)
+                self._preempt(victim)
+            if sequence.key not in preempted:
+                self.pool.take(sequence.key, 1)
+        chosen[:] = [s for s in chosen if s.key not in preempted]
+        return preempted
+
+    def _needs_page(self, sequence: Sequence) -> bool:
+        return sequence.written >= len(self.pool.table(sequence.key)) * self.pool.page_size
+
+    def _preempt(self, sequence: Sequence) -> None:
+        """Lose what was written, keep what was emitted, go to the head of the queue."""
+        self.pool.release(sequence.key)
+        self.active.remove(sequence)
+        sequence.processed = 0
+        sequence.target = sequence.request.prompt_tokens + sequence.emitted
+        sequence.preemptions += 1
+        self.waiting.appendleft(sequence)
+
+    # ---- admit -------------------------------------------------------------------------
+
+    def _admit(self, preempted: tuple[str, ...]) -> tuple[list[Sequence], Reason | None]:
+        """Who comes in, and why the head of the queue does not (None when nobody waits)."""
+        entered: list[Sequence] = []
+        if preempted:
+            return entered, Reason("after_preemption", by=preempted)
+        while self.waiting:
+            why = self._door(entered) or self._lacks_pages(self.waiting[0])
+            if why is not None:
+                return entered, why
+            entered.append(self._enter(self.waiting.popleft()))
+        return entered, None
+
+    def _door(self, entered: list[Sequence]) -> Reason | None:
+        more = bool(self._pending) or not self.closed
+        door = Door(self.service, self.tick, self.active, entered, self.waiting, more)
+        return ADMISSION[self.service.policy](door)
+
+    def _pages_at_admission(self, sequence: Sequence) -> int:
+        full = self.service.kv_reserve == "full"
+        return self.pool.need(sequence.reserved if full else sequence.target)
+
+    def _lacks_pages(self, sequence: Sequence) -> Reason | None:
+        need = self._pages_at_admission(sequence)
+        if self.pool.has(need):
+            return None
+        code = "no_pages" if self.service.kv_layout == "paged" else "no_run"
+        return Reason(code, by=tuple(s.key for s in self.active), have=self.pool.largest(), need=need)
+
+    def _enter(self, sequence: Sequence) -> Sequence:
+        self.pool.take(sequence.key, self._pages_at_admission(sequence))
+        sequence.order = self._orders
+        self._orders += 1
+        self.active.append(sequence)
+        return sequence
+
+    def _refuse_to_spin(self, why: Reason) -> None:
+        if why.code in ("no_pages", "no_run") and not self.active and not self._pending:
+            raise Stalled(self.tick, [s.key for s in self.waiting], why)
+
+    # ---- emit, finish, release -----------------------------------------------------------
+
+    def _held_seats(self) -> dict[str, Reason]:
+        """Finished members of a static batch, waiting for the others."""
+        by = unfinished(self.active)
+        return {s.key: Reason("seat_held", by=by) for s in self.active if s.finish is not None}
+
+    def _emit(
+        self, plan: Plan, outcome: Outcome
+    ) -> tuple[list[tuple[str, int, int | None]], list[tuple[str, str]]]:
+        emitted: list[tuple[str, int, int | None]] = []
+        finished: list[tuple[str, str]] = []
+        for key in plan.emitting:
+            sequence, result = self._live[key], outcome.results[key]
+            for token in result.tokens[: sequence.left]:
+                emitted.append((key, sequence.emitted, token))
+                sequence.emitted += 1
+                sequence.advanced = self.tick
+            sequence.finish = result.finish or ("length" if not sequence.left else None)
+            if sequence.finish is not None:
+                finished.append((key, sequence.finish))
+        return emitted, finished
+
+    def _release_finished(self) -> None:
+        """Finished requests leave; under static only when every member of the batch has finished."""
+        if self.service.policy == "static":
+            self._release_batch()
+            return
+        for sequence in [s for s in self.active if s.finish is not None]:
+            self._leave(sequence)
+
+    def _release_batch(self) -> None:
+        if all(s.finish is not None for s in self.active):
+            for sequence in list(self.active):
+                self._leave(sequence)
+
+    def _leave(self, sequence: Sequence) -> None:
+        self.active.remove(sequence)
+        self.pool.release(sequence.key)
+
+    def _forget(self, sequence: Sequence) -> None:
+        """Take a cancelled request out of whatever queue it is in (a pending one is skipped at arrival)."""
+        del self._live[sequence.key]
+        if sequence in self.active:
+            self._leave(sequence)
+        elif sequence in self.waiting:
+            self.waiting.remove(sequence)
+
+    # ---- observe -----------------------------------------------------------------------
+
+    def _usage(self) -> dict[str, Any]:
+        """Queues, pages and tokens as they are now: after emission, before release."""
+        return {
+            "waiting": tuple(s.key for s in self.waiting),
+            "active": tuple(s.key for s in self.active),
+            "pages": self.pool.tables(),
+            "reserved": sum(s.reserved for s in self.active),
+            "held": sum(s.held for s in self.active),
+            "written": sum(s.written for s in self.active),
+            "free": self.pool.free_count(),
+            "cached": self.pool.cached_count(),
+        }
+
+    def _drain_events(self) -> tuple[tuple[str, int, str], ...]:
+        events = tuple(self.pool.events)
+        self.pool.events.clear()
+        return events
+
+
+def _record(
+    plan: Plan,
+    outcome: Outcome,
+    emitted: list[tuple[str, int, int | None]],
+    finished: list[tuple[str, str]],
+    usage: dict[str, Any],
+    events: tuple[tuple[str, int, str], ...],
+) -> TickRecord:
+    counts = Counter(key for key, _, _ in emitted)
+    return TickRecord(
+        tick=plan.tick,
+        arrived=plan.arrived,
+        cancelled=plan.cancelled,
+        refused=plan.refused,
+        admitted=plan.admitted,
+        preempted=plan.preempted,
+        decode=tuple((step.id, counts[step.id]) for step in plan.decode),
+        prefill=tuple((c.id, c.start, c.count, c.recompute) for c in plan.prefill),
+        emitted=tuple(emitted),
+        finished=tuple(finished),
+        blocked=plan.blocked,
+        page_events=events,
+        work=outcome.work,
+        **usage,
+    )

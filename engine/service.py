@@ -1,0 +1,105 @@
+"""The settings of a service (SEMANTICS §1), checked when it is built."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from engine.errors import InputError
+from engine.exact import seconds
+from engine.requests import count
+
+POLICIES = ("immediate", "static", "continuous")
+DECODE_ORDERS = ("fcfs", "round_robin", "shortest")
+KV_RESERVES = ("full", "on_demand")
+KV_LAYOUTS = ("paged", "contiguous", "contiguous_exact")
+
+CHOICES = {
+    "policy": POLICIES,
+    "decode_order": DECODE_ORDERS,
+    "kv_reserve": KV_RESERVES,
+    "kv_layout": KV_LAYOUTS,
+}
+COUNTS = ("prefill_budget", "decode_slots", "batch_size", "kv_bytes_per_token", "page_size")
+LIMITS = ("max_active", "shared_budget", "pages", "max_len")  # None means no limit
+
+
+class Service(msgspec.Struct, frozen=True, kw_only=True):
+    """How the service decides. Immutable; raises InputError when a setting makes no sense.
+
+    tick                seconds a tick lasts, exact decimal
+    prefill_budget      prompt tokens in one tick, over all requests
+    decode_slots        sequences that advance by one token in one tick
+    policy              immediate (one at a time), static, continuous
+    batch_size          static: size of a batch
+    max_wait            static: seconds the oldest waiting request may be held to fill a batch
+    max_active          continuous: cap on admitted, unfinished requests; None for no cap
+    chunked_prefill     a prompt may be split over ticks and share a tick's budget
+    shared_budget       one token budget for decodes and prefill together; None for two budgets
+    decode_order        fcfs, round_robin, shortest
+    kv_bytes_per_token  the toy k, in bytes (1 MB = 1,000,000 bytes)
+    page_size, pages    tokens in a KV page; pages in the pool, None for an unlimited pool
+    kv_reserve          full: prompt + output at admission; on_demand: as tokens are written
+    kv_layout           paged; contiguous (max_len slots each); contiguous_exact (prompt + output)
+    max_len             slots per request under contiguous; None: the trace's longest
+    """
+
+    policy: str = "continuous"
+    tick: Decimal = Decimal("0.1")
+    prefill_budget: int = 24
+    decode_slots: int = 3
+    batch_size: int = 3
+    max_wait: Decimal = Decimal(0)
+    max_active: int | None = None
+    chunked_prefill: bool = True
+    shared_budget: int | None = None
+    decode_order: str = "fcfs"
+    kv_bytes_per_token: int = 250_000
+    page_size: int = 4
+    pages: int | None = 16
+    kv_reserve: str = "full"
+    kv_layout: str = "paged"
+    max_len: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            _one_of(name, getattr(self, name), allowed)
+        for name in COUNTS:
+            count(getattr(self, name), name)
+        for name in LIMITS:
+            if getattr(self, name) is not None:
+                count(getattr(self, name), name)
+        if not isinstance(self.chunked_prefill, bool):
+            raise InputError(f"chunked_prefill: {self.chunked_prefill!r} is not true or false")
+        self._set_seconds()
+        if self.kv_layout != "paged" and self.kv_reserve == "on_demand":
+            raise InputError("kv_reserve: on_demand needs kv_layout paged; contiguous KV is taken whole")
+
+    def _set_seconds(self) -> None:
+        tick = seconds(self.tick, "tick")
+        if tick <= 0:
+            raise InputError(f"tick: {self.tick} is not above 0; a length in seconds such as 0.1 is needed")
+        max_wait = seconds(self.max_wait, "max_wait")
+        if max_wait < 0:
+            raise InputError(f"max_wait: {self.max_wait} is negative; 0 or more seconds are needed")
+        msgspec.structs.force_setattr(self, "tick", tick)
+        msgspec.structs.force_setattr(self, "max_wait", max_wait)
+
+    def replace(self, **changes: Any) -> Service:
+        """A service with ``changes`` applied and checked again."""
+        return msgspec.structs.replace(self, **changes)
+
+    @property
+    def slots(self) -> int | None:
+        """KV slots (tokens) in the pool, None when unlimited."""
+        return None if self.pages is None else self.pages * self.page_size
+
+
+def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InputError(f"{name}: {value!r} is not one of {', '.join(allowed)}")
+
+
+SETTINGS = tuple(Service.__struct_fields__)

@@ -1,0 +1,20 @@
+"""The trace of the lab, R01–R04, and reading traces from files (see ``trace_files``)."""
+
+from __future__ import annotations
+
+from engine.requests import Request
+
+MAIN_NAME = "R01-R04"
+
+# A token is a byte: each prompt is exactly as long in ASCII as the trace says.
+_MAIN = (
+    ("R01", "0.00", "To be, or not to b", 12),
+    ("R02", "0.10", "My lor", 2),
+    ("R03", "0.22", "Romeo", 3),
+    ("R04", "0.38", "The kin", 2),
+)
+
+
+def main_trace() -> list[Request]:
+    """R01–R04: one long request at the door, three short ones behind it."""
+    return [Request(name, arrival, len(prompt), output, prompt) for name, arrival, prompt, output in _MAIN]
