@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from fractions import Fraction
 from typing import Protocol
 
-from engine.exact import seconds
 from engine.errors import InputError
+from engine.exact import first_tick, seconds
 from engine.history import History
 from engine.records import Outcome, Plan, Result, TickRecord
 from engine.requests import Request, check_trace
@@ -49,14 +50,10 @@ def step(scheduler: Scheduler, executor: Executor) -> TickRecord:
     return scheduler.apply(plan, executor.execute(plan))
 
 
-def longest(requests: Iterable[Request]) -> int:
-    """The trace's longest prompt + output, in tokens."""
-    return max((r.prompt_tokens + r.output_tokens for r in requests), default=1)
-
-
 def ticks(scheduler: Scheduler, executor: Executor, horizon: Decimal | None) -> Iterator[TickRecord]:
     """Every tick that starts before ``horizon`` (s), until nothing is live."""
-    while not scheduler.idle and (horizon is None or scheduler.tick * scheduler.service.tick < horizon):
+    end = None if horizon is None else first_tick(Fraction(horizon), Fraction(scheduler.service.tick))
+    while not scheduler.idle and (end is None or scheduler.tick < end):
         yield step(scheduler, executor)
 
 
@@ -82,7 +79,8 @@ def simulate(
     """
     trace = check_trace(list(requests))
     history = History(service or Service(), horizon=checked_horizon(horizon))
-    scheduler = Scheduler(history.service, longest=longest(trace))
+    scheduler = Scheduler(history.service)
+    scheduler.size_for(trace)
     for request in trace:
         history.requests[request.id] = request
         scheduler.submit(request, request.id)

@@ -93,14 +93,6 @@ class Metrics(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Window:
-    """From 0 to ``end`` (exact seconds); ``cut`` when live requests were left behind at its end."""
-
-    end: Fraction
-    cut: bool
-
-
-@dataclass(frozen=True)
 class Limits:
     """SLO limits in exact seconds, None for no limit."""
 
@@ -156,11 +148,11 @@ def measure(history: History, *, slo_ttft: object = None, slo_tpot: object = Non
     """Metrics of ``history`` under the given limits (s). Raises InputError for a limit that is no number."""
     limits = Limits(_limit(slo_ttft, "slo_ttft"), _limit(slo_tpot, "slo_tpot"))
     found = lives(history)
-    window = _window(history, found.values())
-    times = {key: _times(life, history, window) for key, life in found.items()}
+    end = _window_end(history, found.values())
+    times = {key: _times(life, history, end) for key, life in found.items()}
     return Metrics(
         requests={key: _request_metrics(key, t) for key, t in times.items()},
-        summary=_summary(history, times, window, limits),
+        summary=_summary(history, times, end, limits),
     )
 
 
@@ -176,10 +168,14 @@ def _limit(value: object, name: str) -> Fraction | None:
 # ---- from records to moments -----------------------------------------------------------------
 
 
-def _window(history: History, found: Iterable[Life]) -> Window:
-    """To the last finish, or to the horizon, or (a run under way) to now, whichever is first."""
+def _window_end(history: History, found: Iterable[Life]) -> Fraction:
+    """The window reaches from 0 to the last finish, the horizon, or (a run under way) now.
+
+    Whichever is first, in seconds; 0 when nobody arrived. When nothing finished and nobody is left
+    (all were cancelled) it reaches to the end of the run.
+    """
     tick = Fraction(history.service.tick)
-    served = [life for life in found if life.status != "refused"]
+    served = [life for life in found if life.status != "refused" and not _never_came(life, tick)]
     alive = any(life.ended is None for life in served)
     finishes = [
         (life.ended + 1) * tick for life in served if life.status == "finished" and life.ended is not None
@@ -187,24 +183,27 @@ def _window(history: History, found: Iterable[Life]) -> Window:
     end = len(history.records) * tick if alive or not finishes else max(finishes)
     if history.horizon is not None:
         end = Fraction(history.horizon) if alive else min(end, Fraction(history.horizon))
-    if not any(life.request.arrival <= end for life in served):
-        return Window(Fraction(0), cut=False)
-    return Window(end, cut=alive or any(finish > end for finish in finishes))
+    return end if any(life.request.arrival <= end for life in served) else Fraction(0)
 
 
-def _times(life: Life, history: History, window: Window) -> Times:
+def _never_came(life: Life, tick: Fraction) -> bool:
+    """Cancelled before its arrival: no arrival of the window."""
+    return life.status == "cancelled" and life.ended is not None and life.ended * tick < life.request.arrival
+
+
+def _times(life: Life, history: History, end: Fraction) -> Times:
     """The moments of ``life`` that lie in the window; what is stamped later is not observed."""
     tick = Fraction(history.service.tick)
     times = Times(life, Fraction(life.request.arrival))
-    if life.start is not None and life.start * tick <= window.end:
+    if life.start is not None and life.start * tick <= end:
         times.start = life.start * tick
-    times.tokens = [m for m in ((k + 1) * tick for k in life.tokens) if m <= window.end]
+    times.tokens = [m for m in ((k + 1) * tick for k in life.tokens) if m <= end]
     if life.status == "refused":
         times.status = "refused"
     elif life.ended is not None:
-        # a cancellation takes effect at the start of its tick, a finish at the end
-        moment = (life.ended + (life.status != "cancelled")) * tick
-        if moment <= window.end or history.horizon is None:
+        # a finish is stamped at the end of its tick; a cancellation or failure came before its start
+        moment = (life.ended + (life.status == "finished")) * tick
+        if history.horizon is None or moment <= history.horizon:
             times.ended, times.status = moment, life.status
             times.done = moment if life.status == "finished" else None
     elif history.horizon is None:
@@ -300,9 +299,10 @@ def _a_limit_passed(times: Times, until: Fraction, limits: Limits) -> bool:
 # ---- the run as a whole --------------------------------------------------------------------------
 
 
-def _summary(history: History, times: dict[str, Times], window: Window, limits: Limits) -> Summary:
-    end = window.end
-    seen = [t for t in times.values() if t.arrival <= end or t.status == "refused"]
+def _summary(history: History, times: dict[str, Times], end: Fraction, limits: Limits) -> Summary:
+    tick = Fraction(history.service.tick)
+    came = [t for t in times.values() if not _never_came(t.life, tick)]
+    seen = [t for t in came if t.status == "refused" or t.arrival <= end]
     offered = [t for t in seen if t.status != "refused"]
     live = ("unfinished", "waiting", "active")
     verdicts = [_verdict(t, end, limits) for t in seen]
@@ -343,14 +343,18 @@ def _summary(history: History, times: dict[str, Times], window: Window, limits: 
         **_peaks(history, end),
         arrival_rate=rate(len(offered)),
         mean_in_system=_mean_in_system(offered, end),
-        mean_time_in_system=None
-        if window.cut
-        else _mean(t.ended - t.arrival for t in offered if t.ended is not None),
+        mean_time_in_system=_mean_time_in_system(offered, end),
     )
 
 
 def _rate(end: Fraction) -> Callable[[int], Value]:
     return lambda number: float(number / end) if end else None
+
+
+def _mean_time_in_system(offered: list[Times], end: Fraction) -> Value:
+    """Little's W, seconds; None when somebody is still in the system at the end of the window."""
+    spent = [t.ended - t.arrival for t in offered if t.ended is not None and t.ended <= end]
+    return _mean(spent) if len(spent) == len(offered) else None
 
 
 def _mean_in_system(offered: list[Times], end: Fraction) -> Value:

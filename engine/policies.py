@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence as Series
+from collections.abc import Callable
+from collections.abc import Sequence as Series
 from dataclasses import dataclass
 
 from engine.records import Chunk, Reason

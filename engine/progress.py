@@ -14,8 +14,8 @@ from engine.requests import Request
 class Life:
     """One request as tick numbers. A token of tick k is stamped (k + 1) · tick.
 
-    ``start`` is the first tick that processed its prompt, ``ended`` the tick in which it finished or
-    failed, or at whose start it was cancelled.
+    ``start`` is the first tick that processed its prompt, ``ended`` the tick in which it finished, or
+    at whose start it was cancelled or had failed.
     """
 
     request: Request
@@ -42,11 +42,10 @@ class Stored:
 def lives(history: History) -> dict[str, Life]:
     """The life of every request of the run, by key."""
     found = {key: Life(request) for key, request in history.requests.items()}
-    stored: dict[str, Stored] = {}
     for record, stored in walk(history.records):
         _note(record, found)
-    for key, tokens in stored.items():
-        found[key].recomputed_tokens = tokens.lost
+        for key in record.preempted:
+            found[key].recomputed_tokens = stored[key].lost
     return found
 
 

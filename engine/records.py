@@ -48,6 +48,7 @@ class Plan(msgspec.Struct, frozen=True):
     tables: dict[str, tuple[int, ...]]
     arrived: tuple[str, ...]
     cancelled: tuple[str, ...]
+    failed: tuple[str, ...]
     refused: tuple[str, ...]
     admitted: tuple[str, ...]
     preempted: tuple[str, ...]
@@ -93,7 +94,8 @@ class TickRecord(msgspec.Struct, frozen=True):
     place (under static also after it has finished). ``pages``, ``reserved``, ``held``, ``written``
     (tokens), ``free`` and ``cached`` (pages, None when unlimited) are taken at the end of the tick,
     after emission and before release. ``blocked`` has the reason of the head of the queue, of each
-    active request that did not progress, and of each refused one. ``emitted`` is (id, index, token),
+    active request that did not progress, and of each refused one. ``finished`` is (id, reason); one
+    that failed since the last tick is listed with reason failed. ``emitted`` is (id, index, token),
     token None in the ledger; ``decode`` is (id, tokens), ``prefill`` (id, start, tokens, recompute).
     """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, deque
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -23,60 +24,86 @@ from engine.sequence import Sequence
 from engine.service import Service
 
 
-def make_pool(service: Service, longest: int) -> Pool:
-    """The allocator that ``service.kv_layout`` names; ``longest`` is the default of ``max_len``."""
+def longest(requests: Iterable[Request]) -> int:
+    """The longest prompt + output of ``requests``, in tokens."""
+    return max((r.prompt_tokens + r.output_tokens for r in requests), default=1)
+
+
+def make_pool(service: Service, length: int) -> Pool:
+    """The allocator that ``service.kv_layout`` names; ``length`` (slots) is the default of ``max_len``."""
     if service.kv_layout == "paged":
         return PagePool(service.pages, service.page_size)
     if service.slots is None:
         raise InputError(f"pages: {service.kv_layout} KV needs a pool of a fixed size, such as 16 pages")
     exact = service.kv_layout == "contiguous_exact"
-    return ContiguousPool(service.slots, None if exact else service.max_len or longest)
+    return ContiguousPool(service.slots, None if exact else service.max_len or length)
 
 
 class Scheduler:
     """Owns the queues, the tick and the pool. One ``plan`` is followed by one ``apply``.
 
-    ``context`` is the longest prompt + output the executor can serve (None: any). ``longest`` is the
-    slot length of contiguous KV when the service does not set ``max_len``.
+    ``context`` is the longest prompt + output the executor can serve (None: any).
     """
 
-    def __init__(self, service: Service, *, context: int | None = None, longest: int = 1) -> None:
+    def __init__(self, service: Service, *, context: int | None = None) -> None:
         self.service = service
         self.context = context
-        self.pool = make_pool(service, longest)
+        self.pool = make_pool(service, context or 1)
         self.tick = 0
         self.waiting: deque[Sequence] = deque()
         self.active: list[Sequence] = []  # in admission order
         self.closed = False
         self._pending: list[tuple[Decimal, int, Sequence]] = []  # not yet arrived, a heap
         self._live: dict[str, Sequence] = {}
-        self._cancelled: list[str] = []
+        self._ended: dict[str, str] = {}  # key: cancelled or failed, since the last tick
         self._places = 0
         self._orders = 0
 
     # ---- what may happen between ticks -------------------------------------------------
 
     def submit(self, request: Request, key: str) -> None:
-        """Let ``request`` arrive under ``key``. Raises InputError if that key is live; others are untouched."""
+        """Let ``request`` arrive under ``key``. Raises InputError, touching nothing, if that key is live."""
         if key in self._live:
             raise InputError(f"request id {key!r} is live; wait until it has ended, or choose another")
-        waited = Fraction(request.arrival) + Fraction(self.service.max_wait)
-        due = first_tick(waited, Fraction(self.service.tick))
-        sequence = Sequence(key, request, self._places, due, request.prompt_tokens)
+        length, arrival = Fraction(self.service.tick), Fraction(request.arrival)
+        sequence = Sequence(
+            key,
+            request,
+            arrives=first_tick(arrival, length),
+            due=first_tick(arrival + Fraction(self.service.max_wait), length),
+            target=request.prompt_tokens,
+        )
         self._live[key] = sequence
         heapq.heappush(self._pending, (request.arrival, self._places, sequence))
         self._places += 1
 
-    def cancel(self, key: str) -> bool:
-        """End a live request now: its place and pages are free for the next admission. False if not live."""
-        sequence = self._live.get(key)
+    def cancel(self, key: str, reason: str = "cancelled") -> bool:
+        """End a live request now: its place and pages are free for the next admission. False if not live.
+
+        ``reason`` is cancelled, or failed when the request ends by an error.
+        """
+        sequence = self._live.pop(key, None)
         if sequence is None:
             return False
-        sequence.finish = "cancelled"
-        self._forget(sequence)
-        self._cancelled.append(key)
+        sequence.finish = reason
+        if sequence in self.active:
+            self._leave(sequence)
+        elif sequence in self.waiting:
+            self.waiting.remove(sequence)
+        else:
+            self._forget_arrival(sequence)
+        self._ended[key] = reason
         self._release_batch()
         return True
+
+    def _forget_arrival(self, sequence: Sequence) -> None:
+        """One that will not come keeps no batch waiting and leaves no trace."""
+        self._pending = [entry for entry in self._pending if entry[2] is not sequence]
+        heapq.heapify(self._pending)
+
+    def size_for(self, requests: Iterable[Request]) -> None:
+        """Before the first tick: let contiguous KV take the longest of ``requests`` as its length."""
+        self.pool = make_pool(self.service, longest(requests))
 
     def close(self) -> None:
         """No more requests will be submitted."""
@@ -85,7 +112,7 @@ class Scheduler:
     @property
     def idle(self) -> bool:
         """Nothing is live, and no cancellation waits to be recorded."""
-        return not self._live and not self.active and not self._cancelled
+        return not self._live and not self.active and not self._ended
 
     def live(self, key: str) -> bool:
         """Whether ``key`` has been submitted and has not ended."""
@@ -98,7 +125,7 @@ class Scheduler:
 
         Raises Stalled when nothing can ever happen again although requests wait.
         """
-        cancelled, self._cancelled = tuple(self._cancelled), []
+        ended, self._ended = self._ended, {}
         arrived, refused, blocked = self._arrive()
         chosen, why_not = choose_decodes(self.service, self.active)
         preempted = self._take_decode_pages(chosen)
@@ -118,7 +145,8 @@ class Scheduler:
             prefill=tuple(chunks),
             tables={key: tuple(self.pool.table(key)) for key in working},
             arrived=arrived,
-            cancelled=cancelled,
+            cancelled=tuple(key for key, reason in ended.items() if reason == "cancelled"),
+            failed=tuple(key for key, reason in ended.items() if reason == "failed"),
             refused=refused,
             admitted=tuple(s.key for s in entered),
             preempted=tuple(preempted),
@@ -141,12 +169,9 @@ class Scheduler:
     # ---- arrive ------------------------------------------------------------------------
 
     def _arrive(self) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, Reason]]:
-        now = self.tick * self.service.tick
         arrived, refused, reasons = [], [], {}
-        while self._pending and self._pending[0][0] <= now:
+        while self._pending and self._pending[0][2].arrives <= self.tick:
             _, _, sequence = heapq.heappop(self._pending)
-            if sequence.finish is not None:  # cancelled before it arrived
-                continue
             arrived.append(sequence.key)
             why = self._unfit(sequence.request)
             if why is None:
@@ -281,14 +306,6 @@ class Scheduler:
         self.active.remove(sequence)
         self.pool.release(sequence.key)
 
-    def _forget(self, sequence: Sequence) -> None:
-        """Take a cancelled request out of whatever queue it is in (a pending one is skipped at arrival)."""
-        del self._live[sequence.key]
-        if sequence in self.active:
-            self._leave(sequence)
-        elif sequence in self.waiting:
-            self.waiting.remove(sequence)
-
     # ---- observe -----------------------------------------------------------------------
 
     def _usage(self) -> dict[str, Any]:
@@ -329,7 +346,7 @@ def _record(
         decode=tuple((step.id, counts[step.id]) for step in plan.decode),
         prefill=tuple((c.id, c.start, c.count, c.recompute) for c in plan.prefill),
         emitted=tuple(emitted),
-        finished=tuple(finished),
+        finished=(*((key, "failed") for key in plan.failed), *finished),
         blocked=plan.blocked,
         page_events=events,
         work=outcome.work,

@@ -17,7 +17,7 @@ class Sequence:
 
     key: str
     request: Request
-    place: int
+    arrives: int  # first tick at whose start it has arrived
     due: int  # first tick at which it has waited max_wait
     target: int
     order: int = -1

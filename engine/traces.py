@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from engine.requests import Request
 
 MAIN_NAME = "R01-R04"
@@ -17,4 +19,7 @@ _MAIN = (
 
 def main_trace() -> list[Request]:
     """R01–R04: one long request at the door, three short ones behind it."""
-    return [Request(name, arrival, len(prompt), output, prompt) for name, arrival, prompt, output in _MAIN]
+    return [
+        Request(name, Decimal(arrival), len(prompt), output, prompt)
+        for name, arrival, prompt, output in _MAIN
+    ]

@@ -1,0 +1,198 @@
+"""The torch engine: scheduler plans, one real forward per tick, tokens delivered to their callers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from engine.errors import InputError
+from engine.executor import TorchExecutor
+from engine.handle import Handle, OnToken
+from engine.history import History
+from engine.ledger import checked_horizon, step, ticks
+from engine.model.transformer import Transformer
+from engine.model.weights import load_preset
+from engine.pages import Pool
+from engine.records import TickRecord
+from engine.requests import Request, check_trace, count, prompt_bytes
+from engine.scheduler import Scheduler
+from engine.service import Service
+
+WEIGHTS = ("fp32", "int8", "int4")
+
+
+def load_model(weights: str = "fp32") -> Transformer:
+    """The trained model with its linear layers in ``weights`` format. Raises InputError for another."""
+    if weights not in WEIGHTS:
+        raise InputError(f"weights: {weights!r} is not one of {', '.join(WEIGHTS)}")
+    model = load_preset("tiny")
+    if weights == "fp32":
+        return model
+    from engine.quantize import quantize
+
+    return quantize(model, weights)
+
+
+class Engine:
+    """A small serving engine over a trained model.
+
+    ``weights`` is fp32, int8 or int4; ``exact`` (the default, because then an answer does not depend
+    on the neighbours) makes logits independent of who shares a tick, at some cost in speed.
+    ``model`` replaces the trained model, for tests and benchmarks.
+
+    A tick happens when somebody calls ``step``, ``run`` or iterates over a handle; submitting and
+    cancelling take effect in the next tick. ``history`` holds every tick so far.
+    """
+
+    def __init__(
+        self,
+        service: Service | None = None,
+        weights: str = "fp32",
+        *,
+        exact: bool = True,
+        model: Transformer | None = None,
+    ) -> None:
+        self.history = History(service or Service())
+        self.model = model if model is not None else load_model(weights)
+        self.scheduler = Scheduler(self.history.service, context=self.model.config.context)
+        pool = self.scheduler.pool
+        self.executor = TorchExecutor(self.model, pool.total, pool.page_size, exact=exact)
+        self.closed = False
+        self._handles: dict[str, Handle] = {}  # live requests by key
+        self._numbered = 0
+
+    @property
+    def pool(self) -> Pool:
+        """The KV pages: who owns which."""
+        return self.scheduler.pool
+
+    # ---- requests ----------------------------------------------------------------------
+
+    def submit(
+        self,
+        prompt: str | Sequence[int],
+        max_tokens: int,
+        *,
+        request_id: str | None = None,
+        arrival: object = None,
+        on_token: OnToken | None = None,
+    ) -> Handle:
+        """Let a request arrive (``arrival`` in seconds, None: with the next tick) and return its handle.
+
+        ``on_token(handle, token, text)`` is called after the tick that made the token; when it
+        raises, the request ends as failed and the others go on. Raises InputError for an empty
+        prompt, ``max_tokens`` below 1, the id of a live request, or a closed engine.
+        """
+        count(max_tokens, "max_tokens")
+        tokens = prompt_bytes(list(prompt) if not isinstance(prompt, str) else prompt)
+        if not tokens:
+            raise InputError("prompt: it is empty; at least one byte is needed")
+        text = prompt if isinstance(prompt, str) else tokens
+        moment: Any = self.scheduler.tick * self.history.service.tick if arrival is None else arrival
+        name = self._new_id() if request_id is None else request_id
+        return self._enter(Request(name, moment, len(tokens), max_tokens, text), on_token)
+
+    def _new_id(self) -> str:
+        self._numbered += 1
+        return f"request-{self._numbered}"
+
+    def _enter(self, request: Request, on_token: OnToken | None = None) -> Handle:
+        if self.closed:
+            raise InputError("the engine is closed; no more requests are taken")
+        if any(self._id_of(key) == request.id for key in self._handles):
+            raise InputError(f"request id {request.id!r} is live; wait until it has ended, or choose another")
+        if request.prompt is None:
+            raise InputError(f"request {request.id}: the engine needs its prompt, not only its length")
+        key = self.history.new_key(request.id)
+        self.scheduler.submit(request, key)
+        self.history.requests[key] = request
+        self.executor.begin(key, prompt_bytes(request.prompt))
+        self._handles[key] = Handle(self, key, on_token)
+        return self._handles[key]
+
+    def _id_of(self, key: str) -> str:
+        return self.history.requests[key].id
+
+    def cancel(self, request_id: str) -> bool:
+        """End a live request (by its id, or by its key such as id#2). False if there is none."""
+        for key, handle in self._handles.items():
+            if request_id in (key, self._id_of(key)):
+                self._end_early(handle, "cancelled")
+                return True
+        return False
+
+    def _end_early(self, handle: Handle, reason: str) -> None:
+        self.scheduler.cancel(handle.id, reason)
+        self._close_handle(handle, reason, reason)
+
+    def _close_handle(self, handle: Handle, status: str, reason: str | None) -> None:
+        handle.end(status, reason)
+        self.executor.forget(handle.id)
+        del self._handles[handle.id]
+
+    # ---- ticks -------------------------------------------------------------------------
+
+    def step(self) -> TickRecord:
+        """One tick: plan, forward, account, deliver. On an idle engine nothing happens in it."""
+        record = step(self.scheduler, self.executor)
+        self.history.records.append(record)
+        self._deliver(record)
+        return record
+
+    def run(self, requests: Iterable[Request] | None = None, horizon: object = None) -> History:
+        """Serve ``requests`` as a closed trace, and whatever was submitted before, to the end.
+
+        ``horizon`` (s): stop before the first tick that starts at or after it. Returns ``history``.
+        Raises InputError for malformed input and Stalled when the run can never go on.
+        """
+        if requests is not None:
+            self._enter_trace(check_trace(list(requests)))
+        self.history.horizon = checked_horizon(horizon)
+        self.scheduler.closed = True
+        try:
+            for record in ticks(self.scheduler, self.executor, self.history.horizon):
+                self.history.records.append(record)
+                self._deliver(record)
+        finally:
+            self.scheduler.closed = self.closed
+        return self.history
+
+    def _enter_trace(self, trace: list[Request]) -> None:
+        if not self.history.requests:
+            self.scheduler.size_for(trace)
+        for request in trace:
+            self._enter(request)
+
+    def close(self) -> None:
+        """Take no more requests; those that are live can still be served."""
+        self.closed = True
+        self.scheduler.close()
+
+    # ---- delivery ----------------------------------------------------------------------
+
+    def _deliver(self, record: TickRecord) -> None:
+        """Hand out the tick's tokens and endings. A callback may submit, cancel, or raise."""
+        for key in record.admitted:
+            self._handles[key].status = "active"
+        for key in record.preempted:
+            self._handles[key].status = "waiting"
+        for key in record.refused:
+            self._close_handle(self._handles[key], "refused", None)
+        finished = dict(record.finished)
+        last = {key: index for key, index, _ in record.emitted}
+        for key, index, token in record.emitted:
+            handle = self._handles.get(key)
+            if handle is None or token is None:  # cancelled by a callback of this very tick
+                continue
+            ends = finished.get(key) if index == last[key] else None
+            self._hand_over(handle, token, ends)
+
+    def _hand_over(self, handle: Handle, token: int, ends: str | None) -> None:
+        try:
+            handle.deliver(token)
+        except Exception as error:
+            handle.error = error
+            if ends is None and not handle.ended:
+                self._end_early(handle, "failed")
+        if ends is not None and not handle.ended:
+            self._close_handle(handle, "finished", ends)
