@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,10 +14,11 @@ from engine.ledger import checked_horizon, step, ticks
 from engine.model.transformer import Transformer
 from engine.model.weights import load_preset
 from engine.pages import Pool
-from engine.records import TickRecord
+from engine.records import Outcome, Plan, Result, TickRecord
 from engine.requests import Request, check_trace, count, prompt_bytes
 from engine.scheduler import Scheduler
 from engine.service import Service
+from engine.stops import Ending, stop_bytes
 
 WEIGHTS = ("fp32", "int8", "int4")
 
@@ -40,8 +42,11 @@ class Engine:
     on the neighbours) makes logits independent of who shares a tick, at some cost in speed.
     ``model`` replaces the trained model, for tests and benchmarks.
 
+    ``kv_cache`` False computes every key and value again in every tick: same tokens, more work.
+
     A tick happens when somebody calls ``step``, ``run`` or iterates over a handle; submitting and
-    cancelling take effect in the next tick. ``history`` holds every tick so far.
+    cancelling take effect in the next tick and may come from any thread and from inside a callback.
+    ``history`` holds every tick so far.
     """
 
     def __init__(
@@ -50,21 +55,30 @@ class Engine:
         weights: str = "fp32",
         *,
         exact: bool = True,
+        kv_cache: bool = True,
         model: Transformer | None = None,
     ) -> None:
         self.history = History(service or Service())
         self.model = model if model is not None else load_model(weights)
         self.scheduler = Scheduler(self.history.service, context=self.model.config.context)
         pool = self.scheduler.pool
-        self.executor = TorchExecutor(self.model, pool.total, pool.page_size, exact=exact)
+        self.executor = TorchExecutor(self.model, pool.total, pool.page_size, exact=exact, kv_cache=kv_cache)
         self.closed = False
+        self.lock = threading.RLock()  # one tick, one submit or one cancel at a time
         self._handles: dict[str, Handle] = {}  # live requests by key
+        self._endings: dict[str, Ending] = {}
+        self._pieces: dict[str, list[str]] = {}  # texts of this tick's tokens
         self._numbered = 0
 
     @property
     def pool(self) -> Pool:
         """The KV pages: who owns which."""
         return self.scheduler.pool
+
+    @property
+    def live(self) -> tuple[str, ...]:
+        """Keys of the requests that have not ended."""
+        return tuple(self._handles)
 
     # ---- requests ----------------------------------------------------------------------
 
@@ -76,27 +90,34 @@ class Engine:
         request_id: str | None = None,
         arrival: object = None,
         on_token: OnToken | None = None,
+        stop: str | Sequence[str] = (),
+        ignore_eos: bool = True,
     ) -> Handle:
         """Let a request arrive (``arrival`` in seconds, None: with the next tick) and return its handle.
 
         ``on_token(handle, token, text)`` is called after the tick that made the token; when it
-        raises, the request ends as failed and the others go on. Raises InputError for an empty
-        prompt, ``max_tokens`` below 1, the id of a live request, or a closed engine.
+        raises, the request ends as failed and the others go on. The output ends before
+        ``max_tokens`` when a text of ``stop`` comes (left out of the text), or, with ``ignore_eos``
+        False, the end-of-text token. Raises InputError for an empty prompt or stop, ``max_tokens``
+        below 1, the id of a live request, or a closed engine.
         """
+        ending = Ending(stop_bytes(stop), ignore_eos=ignore_eos)
         count(max_tokens, "max_tokens")
         tokens = prompt_bytes(list(prompt) if not isinstance(prompt, str) else prompt)
         if not tokens:
             raise InputError("prompt: it is empty; at least one byte is needed")
         text = prompt if isinstance(prompt, str) else tokens
-        moment: Any = self.scheduler.tick * self.history.service.tick if arrival is None else arrival
-        name = self._new_id() if request_id is None else request_id
-        return self._enter(Request(name, moment, len(tokens), max_tokens, text), on_token)
+        with self.lock:
+            now = self.scheduler.tick * self.history.service.tick
+            moment: Any = now if arrival is None else arrival
+            name = self._new_id() if request_id is None else request_id
+            return self._enter(Request(name, moment, len(tokens), max_tokens, text), ending, on_token)
 
     def _new_id(self) -> str:
         self._numbered += 1
         return f"request-{self._numbered}"
 
-    def _enter(self, request: Request, on_token: OnToken | None = None) -> Handle:
+    def _enter(self, request: Request, ending: Ending, on_token: OnToken | None = None) -> Handle:
         if self.closed:
             raise InputError("the engine is closed; no more requests are taken")
         if any(self._id_of(key) == request.id for key in self._handles):
@@ -107,6 +128,7 @@ class Engine:
         self.scheduler.submit(request, key)
         self.history.requests[key] = request
         self.executor.begin(key, prompt_bytes(request.prompt))
+        self._endings[key] = ending
         self._handles[key] = Handle(self, key, on_token)
         return self._handles[key]
 
@@ -115,10 +137,11 @@ class Engine:
 
     def cancel(self, request_id: str) -> bool:
         """End a live request (by its id, or by its key such as id#2). False if there is none."""
-        for key, handle in self._handles.items():
-            if request_id in (key, self._id_of(key)):
-                self._end_early(handle, "cancelled")
-                return True
+        with self.lock:
+            for key, handle in self._handles.items():
+                if request_id in (key, self._id_of(key)):
+                    self._end_early(handle, "cancelled")
+                    return True
         return False
 
     def _end_early(self, handle: Handle, reason: str) -> None:
@@ -128,16 +151,23 @@ class Engine:
     def _close_handle(self, handle: Handle, status: str, reason: str | None) -> None:
         handle.end(status, reason)
         self.executor.forget(handle.id)
-        del self._handles[handle.id]
+        del self._handles[handle.id], self._endings[handle.id]
 
     # ---- ticks -------------------------------------------------------------------------
 
     def step(self) -> TickRecord:
         """One tick: plan, forward, account, deliver. On an idle engine nothing happens in it."""
-        record = step(self.scheduler, self.executor)
-        self.history.records.append(record)
-        self._deliver(record)
-        return record
+        with self.lock:
+            record = step(self.scheduler, self)
+            self.history.records.append(record)
+            self._deliver(record)
+            return record
+
+    def advance(self, handle: Handle) -> None:
+        """Bring ``handle`` forward for somebody who waits for its next token: by one tick."""
+        with self.lock:
+            if not handle.ended:
+                self.step()
 
     def run(self, requests: Iterable[Request] | None = None, horizon: object = None) -> History:
         """Serve ``requests`` as a closed trace, and whatever was submitted before, to the end.
@@ -145,30 +175,51 @@ class Engine:
         ``horizon`` (s): stop before the first tick that starts at or after it. Returns ``history``.
         Raises InputError for malformed input and Stalled when the run can never go on.
         """
-        if requests is not None:
-            self._enter_trace(check_trace(list(requests)))
-        self.history.horizon = checked_horizon(horizon)
-        self.scheduler.closed = True
-        try:
-            for record in ticks(self.scheduler, self.executor, self.history.horizon):
-                self.history.records.append(record)
-                self._deliver(record)
-        finally:
-            self.scheduler.closed = self.closed
+        with self.lock:
+            if requests is not None:
+                self._enter_trace(check_trace(list(requests)))
+            self.history.horizon = checked_horizon(horizon)
+            self.scheduler.closed = True
+            try:
+                for record in ticks(self.scheduler, self, self.history.horizon):
+                    self.history.records.append(record)
+                    self._deliver(record)
+            finally:
+                self.scheduler.closed = self.closed
         return self.history
 
     def _enter_trace(self, trace: list[Request]) -> None:
         if not self.history.requests:
             self.scheduler.size_for(trace)
         for request in trace:
-            self._enter(request)
+            self._enter(request, Ending())
 
     def close(self) -> None:
         """Take no more requests; those that are live can still be served."""
         self.closed = True
         self.scheduler.close()
 
-    # ---- delivery ----------------------------------------------------------------------
+    # ---- executing and delivering --------------------------------------------------------
+
+    def execute(self, plan: Plan) -> Outcome:
+        """The executor's outcome, ended where a stop or the end-of-text token says so."""
+        outcome = self.executor.execute(plan)
+        self._pieces = {}
+        results = {key: self._until_the_end(key, result) for key, result in outcome.results.items()}
+        return Outcome(results, outcome.work)
+
+    def _until_the_end(self, key: str, result: Result) -> Result:
+        """``result`` cut behind the token that ends the output; keeps the text of each token."""
+        ending, kept = self._endings[key], []
+        pieces = self._pieces[key] = []
+        for token in result.tokens:
+            assert token is not None
+            piece, ends = ending.push(token)
+            kept.append(token)
+            pieces.append(piece)
+            if ends:
+                return Result(tuple(kept), "stop")
+        return Result(tuple(kept), result.finish)
 
     def _deliver(self, record: TickRecord) -> None:
         """Hand out the tick's tokens and endings. A callback may submit, cancel, or raise."""
@@ -182,14 +233,16 @@ class Engine:
         last = {key: index for key, index, _ in record.emitted}
         for key, index, token in record.emitted:
             handle = self._handles.get(key)
-            if handle is None or token is None:  # cancelled by a callback of this very tick
-                continue
-            ends = finished.get(key) if index == last[key] else None
-            self._hand_over(handle, token, ends)
+            if handle is not None and token is not None:  # else a callback of this tick cancelled it
+                self._hand_over(handle, token, finished.get(key) if index == last[key] else None)
 
     def _hand_over(self, handle: Handle, token: int, ends: str | None) -> None:
+        """Deliver one token; ``ends`` is the finish reason when it is the last one."""
+        piece = self._pieces[handle.id].pop(0)
+        if ends is not None:
+            piece += self._endings[handle.id].flush()
         try:
-            handle.deliver(token)
+            handle.deliver(token, piece)
         except Exception as error:
             handle.error = error
             if ends is None and not handle.ended:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import torch
 
 from engine.model.cache import PagedKVCache
-from engine.model.flops import forward_flops
+from engine.model.flops import forward_flops, recompute_flops
 from engine.model.layout import Chunk
-from engine.model.paged import exact_tile, forward
+from engine.model.paged import exact_tile, forward, recompute
 from engine.model.transformer import Transformer
 from engine.records import Outcome, Plan, Result, Work
 
@@ -22,14 +22,24 @@ class TorchExecutor:
 
     ``pages`` None is an unlimited pool whose memory grows. ``exact``: a request's logits are the same
     to the last bit whoever shares its ticks; else the fast path, whose last bits may differ.
+    ``kv_cache`` False keeps nothing and computes every request from its first token in every tick.
     ``logits`` holds the logits of the last tick, by request.
     """
 
-    def __init__(self, model: Transformer, pages: int | None, page_size: int, *, exact: bool) -> None:
+    def __init__(
+        self,
+        model: Transformer,
+        pages: int | None,
+        page_size: int,
+        *,
+        exact: bool,
+        kv_cache: bool = True,
+    ) -> None:
         self.model = model
         self.tile = exact_tile(model) if exact else None
         self.cache = PagedKVCache(model.config, pages or FIRST_PAGES, page_size, device=model_device(model))
         self.logits: dict[str, torch.Tensor] = {}
+        self._cached = kv_cache
         self._growing = pages is None
         self._tokens: dict[str, list[int]] = {}
 
@@ -46,15 +56,31 @@ class TorchExecutor:
         self.logits = {}
         if not plan.has_work:
             return Outcome({})
-        chunks = self._chunks(plan)
         began = time.perf_counter()
-        self._make_room(plan)
-        logits = forward(self.model, self.cache, chunks, tile=self.tile)
+        logits, tokens, flops = self._with_cache(plan) if self._cached else self._without_cache(plan)
         chosen = logits.argmax(-1).tolist()
         spent = 1000 * (time.perf_counter() - began)
-        fed = sum(len(chunk.tokens) for chunk in chunks)
-        work = Work(1, fed, forward_flops(self.model.config, chunks), spent)
-        return Outcome(self._results(plan, logits, chosen), work)
+        return Outcome(self._results(plan, logits, chosen), Work(1, tokens, flops, spent))
+
+    def _with_cache(self, plan: Plan) -> tuple[torch.Tensor, int, int]:
+        """Logits per decode and chunk, tokens fed, FLOPs: keys and values of earlier tokens are read."""
+        self._make_room(plan)
+        chunks = self._chunks(plan)
+        logits = forward(self.model, self.cache, chunks, tile=self.tile)
+        return logits, sum(len(c.tokens) for c in chunks), forward_flops(self.model.config, chunks)
+
+    def _without_cache(self, plan: Plan) -> tuple[torch.Tensor, int, int]:
+        """The same, with every request computed again from its first token."""
+        whole = [self._tokens[chunk_id][:end] for chunk_id, end in self._ends(plan)]
+        lengths = [len(tokens) for tokens in whole]
+        logits = recompute(self.model, whole, tile=self.tile)
+        return logits, sum(lengths), recompute_flops(self.model.config, lengths)
+
+    @staticmethod
+    def _ends(plan: Plan) -> list[tuple[str, int]]:
+        """Each working request and the number of its tokens known after this tick's input."""
+        decodes = [(step.id, step.position + 1) for step in plan.decode]
+        return decodes + [(chunk.id, chunk.start + chunk.count) for chunk in plan.prefill]
 
     def _chunks(self, plan: Plan) -> list[Chunk]:
         """The plan's decodes, then its prefill chunks, as tokens and pages."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING
-
-from engine.model.tokens import TextStream
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -16,10 +15,13 @@ OnToken = Callable[["Handle", int, str], None]
 class Handle:
     """One request of an engine.
 
-    ``tokens`` are those delivered so far, ``text`` their text (a character whose last byte is not
-    there yet is held back). ``status`` is waiting, active, finished, refused, cancelled or failed;
-    ``finish_reason`` is length, stop, cancelled, failed or None; ``error`` is what a callback raised.
-    Iterating yields the tokens and steps the engine while there are none to give.
+    ``tokens`` are those delivered so far; ``text`` is their text, without a stop string, and without
+    what may still become one or is an unfinished character. ``status`` is waiting, active, finished,
+    refused, cancelled or failed; ``finish_reason`` is length, stop, cancelled, failed or None;
+    ``error`` is what a callback raised.
+
+    Iterating, with ``for`` or ``async for``, yields the tokens and has the engine step while there
+    are none to give.
     """
 
     def __init__(self, engine: Engine, key: str, on_token: OnToken | None) -> None:
@@ -31,7 +33,6 @@ class Handle:
         self.error: BaseException | None = None
         self._engine = engine
         self._on_token = on_token
-        self._stream = TextStream()
 
     @property
     def ended(self) -> bool:
@@ -44,25 +45,31 @@ class Handle:
 
     def __iter__(self) -> Iterator[int]:
         given = 0
-        while True:
-            while given < len(self.tokens):
-                given += 1
-                yield self.tokens[given - 1]
-            if self.ended:
-                return
-            self._engine.step()
+        while given < len(self.tokens) or not self.ended:
+            if given == len(self.tokens):
+                self._engine.advance(self)
+                continue
+            given += 1
+            yield self.tokens[given - 1]
+
+    async def __aiter__(self) -> AsyncIterator[int]:
+        given = 0
+        while given < len(self.tokens) or not self.ended:
+            if given == len(self.tokens):
+                await asyncio.to_thread(self._engine.advance, self)
+                continue
+            given += 1
+            yield self.tokens[given - 1]
 
     # ---- for the engine ----------------------------------------------------------------
 
-    def deliver(self, token: int) -> None:
-        """Take one token and hand it to the caller; whatever the callback raises goes through."""
-        piece = self._stream.push(token)
+    def deliver(self, token: int, piece: str) -> None:
+        """Take one token and the text it lets out, and call back; what the callback raises goes through."""
         self.tokens.append(token)
         self.text += piece
         if self._on_token is not None:
             self._on_token(self, token, piece)
 
     def end(self, status: str, reason: str | None = None) -> None:
-        """Close the request; bytes of an unfinished character become one U+FFFD."""
-        self.text += self._stream.flush()
+        """Close the request."""
         self.status, self.finish_reason = status, reason

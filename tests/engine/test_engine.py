@@ -14,6 +14,7 @@ from engine.history import tokens_of
 from engine.model.reference import generate
 from engine.replay import replay
 from engine.requests import prompt_bytes
+from engine.stops import Ending
 from engine.traces import main_trace
 from tests.engine.models import SMALL, small_model
 from tests.engine.strategies import services, traces
@@ -66,7 +67,7 @@ def test_page_order_and_stale_pages_change_no_token(
     engine = engine_for(service)
     free = engine.pool._free  # type: ignore[attr-defined]
     for request in trace:
-        engine._enter(request)
+        engine._enter(request, Ending())
     engine.close()
     while not engine.scheduler.idle:
         random.shuffle(free)
@@ -85,7 +86,7 @@ def test_alone_equals_batched_bit_for_bit(
     logits = {id(engine): [] for engine in (together, alone)}
     for engine, requests in ((together, trace), (alone, [chosen])):
         for request in requests:
-            engine._enter(request)
+            engine._enter(request, Ending())
         engine.close()
         while not engine.scheduler.idle:
             engine.step()

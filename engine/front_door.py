@@ -1,0 +1,92 @@
+"""A front door for many threads: one background thread steps the engine while anybody is served."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any
+
+from engine.engine import Engine
+from engine.handle import Handle
+
+
+class FrontDoor:
+    """Serves an engine in a thread of its own, until ``close`` (or the end of a ``with`` block).
+
+    ``submit`` and ``cancel`` may be called from any thread. Iterating over a handle then waits for
+    the serving thread instead of stepping the engine. An error of the engine itself ends the
+    serving; ``error`` keeps it, and it is raised to everybody who waits.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.error: BaseException | None = None
+        self._news = threading.Condition(engine.lock)
+        self._closing = False
+        self._advance, engine.advance = engine.advance, self._wait  # type: ignore[method-assign]
+        self._thread = threading.Thread(target=self._serve, name="ticklab-engine", daemon=True)
+        self._thread.start()
+
+    def submit(self, prompt: Any, max_tokens: int, **options: Any) -> Handle:
+        """As ``Engine.submit``; wakes the serving thread."""
+        with self._news:
+            handle = self.engine.submit(prompt, max_tokens, **options)
+            self._news.notify_all()
+            return handle
+
+    def cancel(self, request_id: str) -> bool:
+        """As ``Engine.cancel``."""
+        with self._news:
+            ended = self.engine.cancel(request_id)
+            self._news.notify_all()
+            return ended
+
+    def close(self) -> None:
+        """Cancel who is still served, stop the thread, close the engine. May be called twice."""
+        with self._news:
+            self._closing = True
+            for key in self.engine.live:
+                self.engine.cancel(key)
+            self._news.notify_all()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+        self.engine.advance = self._advance  # type: ignore[method-assign]
+        self.engine.close()
+
+    def __enter__(self) -> FrontDoor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _serve(self) -> None:
+        try:
+            while self._served_one_tick():
+                pass
+        except Exception as error:
+            self.error = error
+        finally:
+            with self._news:
+                self._news.notify_all()
+
+    def _served_one_tick(self) -> bool:
+        """Wait for work, do one tick of it; False once the door is closing and nothing is left."""
+        with self._news:
+            self._news.wait_for(lambda: self._closing or not self.engine.scheduler.idle)
+            if self.engine.scheduler.idle:
+                return False
+            self.engine.step()
+            self._news.notify_all()
+            return True
+
+    def _wait(self, handle: Handle) -> None:
+        """What a reader of ``handle`` does until its next token: wait for the serving thread's next tick."""
+        with self._news:
+            known = len(handle.tokens)
+            self._news.wait_for(
+                lambda: handle.ended or len(handle.tokens) > known or not self._thread.is_alive(), timeout=1
+            )
+            if self.error is not None and not handle.ended:
+                raise RuntimeError("the engine has stopped") from self.error

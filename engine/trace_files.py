@@ -1,0 +1,192 @@
+"""Traces by name: R01-R04, or a file of the lab's own columns or of a public trace.
+
+What is done with a row that cannot be served:
+
+- In the lab's own form every row must be right; the first that is not is an error.
+- In a public trace a row of 0 prompt or 0 output tokens is a call that failed when the trace was taken.
+  It is left out and counted in a note. Everything else (a missing or broken value, a negative length)
+  is an error as well: half-read numbers are worse than none.
+
+Errors are one sentence with the file, the row, the column and what would be right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from engine.errors import InputError
+from engine.exact import seconds
+from engine.requests import Request, check_trace
+from engine.trace_formats import SECONDS, Format, accepted_columns, folded, format_of
+from engine.trace_text import Row, read_rows
+from engine.traces import MAIN_NAME, main_trace
+
+WIDE = Context(prec=60)  # exact for any moment a file can hold
+CLOCK = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d(?::?\d\d)?)?", re.IGNORECASE)
+EPOCHS = ((Decimal("1e17"), "ns"), (Decimal("1e14"), "us"), (Decimal("1e11"), "ms"), (Decimal("1e9"), "s"))
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something the reader was told about a trace: ``note.<code>`` of the catalogue, and its blanks."""
+
+    code: str
+    values: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """A trace as read: its name, the kind of file, its requests, and what was done to them."""
+
+    name: str
+    format: str
+    requests: list[Request]
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True)
+class Moment:
+    """An arrival as written, as a number, and whether it is a date and time (then seconds since 1970)."""
+
+    text: str
+    number: Decimal
+    clock: bool
+
+
+def load_trace(name: str) -> TraceFile:
+    """The trace ``name``: R01-R04, or a CSV, JSON or JSONL file. Raises InputError."""
+    if name.replace("–", "-").upper() == MAIN_NAME:
+        return TraceFile(MAIN_NAME, "Tick Lab", main_trace())
+    rows = read_rows(name)
+    form = format_of(rows[0].columns)
+    if form is None:
+        columns = ", ".join(rows[0].columns)
+        raise InputError(
+            f"{name}: its columns ({columns}) are of no known trace; accepted are {accepted_columns()}"
+        )
+    kept, notes = _usable(rows, form, name)
+    moments = [_moment(row, form, name) for row in kept]
+    arrivals, moved = _arrivals(moments, form)
+    requests = [_request(row, arrival, form, name) for row, arrival in zip(kept, arrivals, strict=True)]
+    _check_ids(requests, kept, name)
+    return TraceFile(name, form.name, check_trace(requests), (*moved, *_disorder(arrivals), *notes))
+
+
+# ---- rows --------------------------------------------------------------------------------------
+
+
+def _value(row: Row, column: str, name: str) -> Any:
+    value = row.values.get(folded(column))
+    if value is None or value == "":
+        raise InputError(f"{name}: {row.where}: column {column} has no value; every row needs one")
+    return value
+
+
+def _tokens(row: Row, column: str, name: str) -> int:
+    """A length in tokens: a whole number, also when written as 18.0 or as text."""
+    value = _value(row, column, name)
+    try:
+        number = Decimal(str(value))
+        if isinstance(value, bool) or number != int(number) or number < 0:
+            raise ValueError
+    except (ArithmeticError, ValueError):
+        raise InputError(
+            f"{name}: {row.where}: column {column}: {value!r} is not a number of tokens such as 18"
+        ) from None
+    return int(number)
+
+
+def _usable(rows: list[Row], form: Format, name: str) -> tuple[list[Row], list[Note]]:
+    """The rows with tokens in and out, and a note on those without (an error in the lab's own form)."""
+    kept = []
+    for row in rows:
+        empty = [c for c in (form.prompt, form.output) if _tokens(row, c, name) == 0]
+        if empty and form.own:
+            raise InputError(f"{name}: {row.where}: column {empty[0]}: 0 tokens; at least 1 is needed")
+        if not empty:
+            kept.append(row)
+    if not kept:
+        raise InputError(f"{name}: every row has 0 prompt or output tokens; at least one request is needed")
+    left_out = len(rows) - len(kept)
+    return kept, [Note("zero_tokens", {"count": left_out})] if left_out else []
+
+
+def _request(row: Row, arrival: Decimal, form: Format, name: str) -> Request:
+    given = row.values.get(folded(form.id)) if form.id else None
+    key = row.where.replace(" ", "-") if given in (None, "") else str(given)
+    text = row.values.get(folded(form.text)) if form.text else None
+    prompt = tuple(text) if isinstance(text, list) else text or None
+    try:
+        return Request(key, arrival, _tokens(row, form.prompt, name), _tokens(row, form.output, name), prompt)
+    except InputError as error:
+        raise InputError(f"{name}: {row.where}: {error}") from None
+
+
+def _check_ids(requests: list[Request], rows: list[Row], name: str) -> None:
+    seen: dict[str, str] = {}
+    for request, row in zip(requests, rows, strict=True):
+        if request.id in seen:
+            first = seen[request.id]
+            raise InputError(
+                f"{name}: {row.where}: id {request.id!r} stands also in {first}; every id must be its own"
+            )
+        seen[request.id] = row.where
+
+
+# ---- times -------------------------------------------------------------------------------------
+
+
+def _moment(row: Row, form: Format, name: str) -> Moment:
+    value = _value(row, form.arrival, name)
+    text = str(value).strip()
+    where = f"{name}: {row.where}: column {form.arrival}"
+    clock = CLOCK.fullmatch(text)
+    if clock is not None:
+        return Moment(text, _since_1970(clock, where), True)
+    number = seconds(text if isinstance(value, str) else value, where)
+    if number < 0:
+        raise InputError(f"{where}: {text} is negative; 0 or later is needed")
+    return Moment(text, number, False)
+
+
+def _since_1970(clock: re.Match[str], where: str) -> Decimal:
+    """Exact seconds of a date and time; without a zone it is taken as UTC."""
+    date, time, fraction, zone = clock.groups()
+    try:
+        moment = datetime.fromisoformat(f"{date}T{time}{(zone or '').upper()}")
+    except ValueError:
+        raise InputError(f"{where}: {clock[0]!r} is no date and time such as 2023-11-16 18:15:46.68") from None
+    whole = int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp())
+    return WIDE.add(Decimal(whole), Decimal(fraction or 0))
+
+
+def _arrivals(moments: list[Moment], form: Format) -> tuple[list[Decimal], list[Note]]:
+    """Arrivals in seconds, and a note when they were moved to the first arrival."""
+    first = min(moments, key=lambda moment: moment.number)
+    epoch = None if first.clock or form.fixed else _epoch_unit(first.number)
+    unit = "s" if first.clock else epoch or form.unit
+    origin = Decimal(0) if form.own and not (first.clock or epoch) else first.number
+    arrivals = [WIDE.subtract(m.number, origin).scaleb(SECONDS[unit], WIDE) for m in moments]
+    if not origin:
+        return arrivals, []
+    if first.clock:
+        return arrivals, [Note("moved_clock", {"first": first.text})]
+    code = "moved_epoch" if epoch else "moved"
+    return arrivals, [Note(code, {"first": first.text, "unit": unit})]
+
+
+def _epoch_unit(first: Decimal) -> str | None:
+    """The unit in which a time counted from 1970 must be given to be of our days, None for a small one."""
+    return next((unit for least, unit in EPOCHS if first >= least), None)
+
+
+def _disorder(arrivals: list[Decimal]) -> list[Note]:
+    """A note on rows that arrive before the row above them."""
+    earlier = sum(b < a for a, b in zip(arrivals, arrivals[1:], strict=False))
+    return [Note("disorder", {"count": earlier})] if earlier else []
