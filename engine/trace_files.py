@@ -13,17 +13,15 @@ Errors are one sentence with the file, the row, the column and what would be rig
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Context, Decimal
-from fractions import Fraction
 from typing import Any
 
 from engine.errors import InputError
 from engine.exact import seconds
 from engine.requests import Request, check_trace
-from engine.trace_formats import SECONDS, Format, accepted_columns, folded, format_of
+from engine.trace_formats import SECONDS, Format, folded, format_of, why_unknown
 from engine.trace_text import Row, read_rows
 from engine.traces import MAIN_NAME, main_trace
 
@@ -66,10 +64,7 @@ def load_trace(name: str) -> TraceFile:
     rows = read_rows(name)
     form = format_of(rows[0].columns)
     if form is None:
-        columns = ", ".join(rows[0].columns)
-        raise InputError(
-            f"{name}: its columns ({columns}) are of no known trace; accepted are {accepted_columns()}"
-        )
+        raise InputError(f"{name}: {why_unknown(rows[0].columns)}")
     kept, notes = _usable(rows, form, name)
     moments = [_moment(row, form, name) for row in kept]
     arrivals, moved = _arrivals(moments, form)

@@ -6,7 +6,7 @@ A format is recognised by its columns. Adding one is adding a row to ``FORMATS``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 SECONDS = {"s": 0, "ms": -3, "us": -6, "ns": -9}  # unit → power of ten
@@ -61,9 +61,20 @@ def folded(column: object) -> str:
 def format_of(columns: Iterable[object]) -> Format | None:
     """The first format whose columns are all there, or None."""
     found = {folded(column) for column in columns}
-    return next((form for form in FORMATS if {folded(c) for c in form.required} <= found), None)
+    return next((form for form in FORMATS if not _missing(form, found)), None)
 
 
-def accepted_columns() -> str:
-    """The columns of every format, for a message."""
-    return "; ".join(f"{form.name}: {', '.join(form.required)}" for form in FORMATS)
+def why_unknown(columns: Sequence[str]) -> str:
+    """What is wrong with columns that no format has, and what would be right."""
+    found = {folded(column) for column in columns}
+    nearest = min(FORMATS, key=lambda form: len(_missing(form, found)))
+    missing = _missing(nearest, found)
+    if len(missing) == 1 and len(nearest.required) > 2:
+        return f"column {missing[0]} is missing; {nearest.name} has {', '.join(nearest.required)}"
+    shown = ", ".join(columns[:6]) + (", ..." if len(columns) > 6 else "")
+    accepted = "; ".join(f"{form.name}: {', '.join(form.required)}" for form in FORMATS)
+    return f"its columns ({shown}) are of no known trace; accepted are {accepted}"
+
+
+def _missing(form: Format, found: set[str]) -> list[str]:
+    return [column for column in form.required if folded(column) not in found]
