@@ -6,8 +6,10 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
+
 from engine.errors import InputError
-from engine.executor import TorchExecutor
+from engine.executor import FIRST_PAGES, TorchExecutor
 from engine.handle import Handle, OnToken
 from engine.history import History
 from engine.ledger import checked_horizon, step, ticks
@@ -18,9 +20,11 @@ from engine.records import Outcome, Plan, Result, TickRecord
 from engine.requests import Request, check_trace, count, prompt_bytes
 from engine.scheduler import Scheduler
 from engine.service import Service
+from engine.speculation import Draft, DraftModel, PromptLookup
 from engine.stops import Ending, stop_bytes
 
 WEIGHTS = ("fp32", "int8", "int4")
+DRAFTS = ("model", "lookup")
 
 
 def load_model(weights: str = "fp32") -> Transformer:
@@ -35,6 +39,15 @@ def load_model(weights: str = "fp32") -> Transformer:
     return quantize(model, weights)
 
 
+def load_draft(draft: str, pool: Pool) -> Draft:
+    """What guesses tokens for a pool's requests: the distilled model, or prompt lookup."""
+    if draft not in DRAFTS:
+        raise InputError(f"draft: {draft!r} is not one of {', '.join(DRAFTS)}")
+    if draft == "lookup":
+        return PromptLookup()
+    return DraftModel(load_preset("draft"), pool.total or FIRST_PAGES, pool.page_size)
+
+
 class Engine:
     """A small serving engine over a trained model.
 
@@ -43,6 +56,8 @@ class Engine:
     ``model`` replaces the trained model, for tests and benchmarks.
 
     ``kv_cache`` False computes every key and value again in every tick: same tokens, more work.
+    ``draft`` (model, lookup, or an object that guesses) is used when the service sets ``speculate``;
+    it changes how many tokens a tick gives, not which.
 
     A tick happens when somebody calls ``step``, ``run`` or iterates over a handle; submitting and
     cancelling take effect in the next tick and may come from any thread and from inside a callback.
@@ -56,19 +71,35 @@ class Engine:
         *,
         exact: bool = True,
         kv_cache: bool = True,
+        draft: str | Draft = "model",
         model: Transformer | None = None,
     ) -> None:
         self.history = History(service or Service())
         self.model = model if model is not None else load_model(weights)
         self.scheduler = Scheduler(self.history.service, context=self.model.config.context)
         pool = self.scheduler.pool
-        self.executor = TorchExecutor(self.model, pool.total, pool.page_size, exact=exact, kv_cache=kv_cache)
+        self.executor = TorchExecutor(
+            self.model,
+            pool.total,
+            pool.page_size,
+            exact=exact,
+            kv_cache=kv_cache,
+            draft=self._draft(draft, kv_cache=kv_cache),
+        )
         self.closed = False
         self.lock = threading.RLock()  # one tick, one submit or one cancel at a time
         self._handles: dict[str, Handle] = {}  # live requests by key
         self._endings: dict[str, Ending] = {}
         self._pieces: dict[str, list[str]] = {}  # texts of this tick's tokens
         self._numbered = 0
+
+    def _draft(self, draft: str | Draft, *, kv_cache: bool) -> Draft | None:
+        service = self.history.service
+        if service.speculate is None:
+            return None
+        if not kv_cache:
+            raise InputError("speculate: it needs the KV cache; leave kv_cache on, or speculate off")
+        return load_draft(draft, self.scheduler.pool) if isinstance(draft, str) else draft
 
     @property
     def pool(self) -> Pool:
@@ -218,8 +249,8 @@ class Engine:
             kept.append(token)
             pieces.append(piece)
             if ends:
-                return Result(tuple(kept), "stop")
-        return Result(tuple(kept), result.finish)
+                return msgspec.structs.replace(result, tokens=tuple(kept), finish="stop")
+        return result
 
     def _deliver(self, record: TickRecord) -> None:
         """Hand out the tick's tokens and endings. A callback may submit, cancel, or raise."""

@@ -7,31 +7,49 @@ from engine.words import Catalogue
 
 
 def explain(record: TickRecord, key: str) -> Reason:
-    """The Reason for ``key`` in ``record``: recorded for the head and the active, derived for the rest."""
+    """The Reason for ``key`` in ``record``: recorded for the head and the active, derived for the rest.
+
+    A record does not know who is still to come: a request that is not in it has the code “ended”.
+    """
     for name, reason in record.blocked:
         if name == key:
             return reason
     if key in record.cancelled:
         return Reason("cancelled")
     if key in record.waiting:
-        return Reason("behind", by=(record.waiting[0],), have=record.waiting.index(key))
+        return _waiting(record, key)
     return _progress(record, key)
+
+
+def _waiting(record: TickRecord, key: str) -> Reason:
+    """Behind the head, unless all of them are held back for the same reason."""
+    head = dict(record.blocked).get(record.waiting[0])
+    if head is not None and head.code == "filling_batch":
+        return head
+    return Reason("behind", by=(record.waiting[0],), have=record.waiting.index(key))
 
 
 def _progress(record: TickRecord, key: str) -> Reason:
     """What a request did that was not held back."""
     indexes = [index for name, index, _ in record.emitted if name == key]
-    if key in dict(record.finished):
-        return Reason("finished", have=indexes[-1] + 1 if indexes else 0)
+    finish = dict(record.finished).get(key)
+    if finish is not None:
+        return Reason("failed") if finish == "failed" else Reason("finished", have=indexes[-1] + 1)
     for name, start, count, recompute in record.prefill:
-        if name != key:
-            continue
-        if recompute:
-            return Reason("recompute", have=count, need=start)
-        return Reason("first_token" if indexes else "prefill", have=count, need=start)
+        if name == key:
+            return _prefill(start, count, recompute, indexes)
     if indexes:
         return Reason("decode", have=indexes[-1] + 1)
-    return Reason("ended" if key not in record.active else "idle")
+    return Reason("idle" if key in record.active else "ended")
+
+
+def _prefill(start: int, count: int, recompute: bool, indexes: list[int]) -> Reason:
+    """A chunk of the prompt, or of what a preemption has lost; the last one brings a token."""
+    if not indexes:
+        return Reason("recompute" if recompute else "prefill", have=count, need=start + count)
+    if indexes[0] == 0:
+        return Reason("first_token", have=count)
+    return Reason("recomputed", have=count, need=indexes[-1] + 1)
 
 
 def sentence(reason: Reason, words: Catalogue) -> str:

@@ -41,7 +41,13 @@ class Replay:
         tokens: dict[str, list[int | None]] = {key: [] for key in plan.emitting}
         for key, _, token in record.emitted:
             tokens[key].append(token)
-        return Outcome({key: Result(tuple(got), finish.get(key)) for key, got in tokens.items()})
+        guessed = {key: (drafted, accepted) for key, drafted, accepted in record.drafts}
+        return Outcome(
+            {
+                key: Result(tuple(got), finish.get(key), *guessed.get(key, (0, 0)))
+                for key, got in tokens.items()
+            }
+        )
 
 
 def step(scheduler: Scheduler, executor: Executor) -> TickRecord:

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from engine.costs import costs
 from engine.errors import InputError
 from engine.exact import seconds
 from engine.history import History
@@ -23,7 +24,8 @@ Value = float | None
 
 
 class RequestMetrics(msgspec.Struct, frozen=True):
-    """One request. Times in seconds, None where they do not exist; ``itl`` lists the token gaps."""
+    """One request. Times in seconds, None where they do not exist; ``itl`` lists the token gaps,
+    ``stall`` is the time from each preemption to the next token."""
 
     id: str
     arrival: float
@@ -37,15 +39,19 @@ class RequestMetrics(msgspec.Struct, frozen=True):
     itl: tuple[float, ...]
     preempted: int
     recomputed_tokens: int
+    stall: float
 
 
 class Summary(msgspec.Struct, frozen=True):
     """The run as a whole. Times in seconds, rates per second of ``window``; Range where censored.
 
-    ``left_out`` counts, per metric, the requests cancelled before the event; refused ones are in
-    ``refused``. ``mean_ttft``, ``mean_tpot``, ``mean_e2e`` and ``mean_queue`` weigh requests,
+    ``offered`` counts the arrivals; the ``refused`` are apart. Of the ``unfinished``, ``in_flight`` hold a
+    place and ``waiting`` do not. ``left_out`` counts, per metric, who was cancelled before the event.
+    ``mean_ttft``, ``mean_tpot``, ``mean_e2e`` and ``mean_queue`` weigh requests,
     ``mean_itl`` weighs gaps. ``throughput`` counts every output token delivered in the window,
-    ``throughput_finished`` only those of finished requests.
+    ``throughput_finished`` only those of finished requests. ``recompute_tax`` is the share of computed
+    tokens that preemption made compute again; the prefix cache counts prompt tokens at first
+    admissions; ``tokens_per_round`` is what a speculative round of one request gives.
     """
 
     ticks: int
@@ -53,6 +59,8 @@ class Summary(msgspec.Struct, frozen=True):
     offered: int
     finished: int
     unfinished: int
+    in_flight: int
+    waiting: int
     refused: int
     cancelled: int
     failed: int
@@ -83,6 +91,17 @@ class Summary(msgspec.Struct, frozen=True):
     arrival_rate: Value
     mean_in_system: Value
     mean_time_in_system: Value
+    preemptions: int
+    recomputed_tokens: int
+    recompute_tax: Value
+    prefix_queries: int
+    prefix_hits: int
+    draft_rounds: int
+    drafted: int
+    accepted: int
+    accepted_at: tuple[int, ...]
+    tokens_per_round: Value
+    draft_ms: float
 
 
 class Metrics(msgspec.Struct, frozen=True):
@@ -151,7 +170,7 @@ def measure(history: History, *, slo_ttft: object = None, slo_tpot: object = Non
     end = _window_end(history, found.values())
     times = {key: _times(life, history, end) for key, life in found.items()}
     return Metrics(
-        requests={key: _request_metrics(key, t) for key, t in times.items()},
+        requests={key: _request_metrics(key, t, history) for key, t in times.items()},
         summary=_summary(history, times, end, limits),
     )
 
@@ -211,7 +230,7 @@ def _times(life: Life, history: History, end: Fraction) -> Times:
     return times
 
 
-def _request_metrics(key: str, times: Times) -> RequestMetrics:
+def _request_metrics(key: str, times: Times, history: History) -> RequestMetrics:
     request = times.life.request
     return RequestMetrics(
         id=key,
@@ -226,6 +245,7 @@ def _request_metrics(key: str, times: Times) -> RequestMetrics:
         itl=tuple(map(float, times.gaps)),
         preempted=times.life.preempted,
         recomputed_tokens=times.life.recomputed_tokens,
+        stall=float(times.life.stalled * history.service.tick),
     )
 
 
@@ -304,7 +324,8 @@ def _summary(history: History, times: dict[str, Times], end: Fraction, limits: L
     came = [t for t in times.values() if not _never_came(t.life, tick)]
     seen = [t for t in came if t.status == "refused" or t.arrival <= end]
     offered = [t for t in seen if t.status != "refused"]
-    live = ("unfinished", "waiting", "active")
+    live = [t for t in offered if t.status in ("unfinished", "waiting", "active")]
+    waiting = sum(t.life.status == "waiting" for t in live)
     verdicts = [_verdict(t, end, limits) for t in seen]
     met, missed, undecided = (verdicts.count(name) for name in ("met", "missed", "undecided"))
     judged = met + missed + undecided
@@ -318,7 +339,9 @@ def _summary(history: History, times: dict[str, Times], end: Fraction, limits: L
         window=float(end),
         offered=len(offered),
         finished=sum(t.status == "finished" for t in offered),
-        unfinished=sum(t.status in live for t in offered),
+        unfinished=len(live),
+        in_flight=len(live) - waiting,
+        waiting=waiting,
         refused=len(seen) - len(offered),
         cancelled=sum(t.status == "cancelled" for t in offered),
         failed=sum(t.status == "failed" for t in offered),
@@ -344,6 +367,7 @@ def _summary(history: History, times: dict[str, Times], end: Fraction, limits: L
         arrival_rate=rate(len(offered)),
         mean_in_system=_mean_in_system(offered, end),
         mean_time_in_system=_mean_time_in_system(offered, end),
+        **costs(history.records, {key: t.life for key, t in times.items()}),
     )
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Sequence
 from typing import Protocol
+
+from engine.prefix import PrefixIndex
 
 
 class Pool(Protocol):
     """What the scheduler needs of an allocator.
 
-    ``take`` and ``release`` change the tables and append to ``events``; the rest changes nothing.
+    ``take``, ``share``, ``trim`` and ``release`` change the tables and append to ``events``;
+    ``publish`` changes only what ``match`` can find; the rest changes nothing.
     """
 
     page_size: int
@@ -17,10 +21,14 @@ class Pool(Protocol):
     events: list[tuple[str, int, str]]
 
     def need(self, tokens: int) -> int: ...
-    def has(self, count: int) -> bool: ...
+    def has(self, count: int, beside: Sequence[int] = ()) -> bool: ...
     def largest(self) -> int: ...
     def take(self, key: str, count: int) -> None: ...
-    def release(self, key: str) -> None: ...
+    def match(self, tokens: Sequence[int], most: int) -> list[int]: ...
+    def share(self, key: str, pages: Sequence[int]) -> None: ...
+    def publish(self, key: str, tokens: Sequence[int]) -> None: ...
+    def trim(self, key: str, count: int) -> None: ...
+    def release(self, key: str, kind: str = "free") -> None: ...
     def table(self, key: str) -> list[int]: ...
     def tables(self) -> dict[str, tuple[int, ...]]: ...
     def free_count(self) -> int | None: ...
@@ -36,56 +44,115 @@ def pages_for(tokens: int, page_size: int) -> int:
 class PagePool:
     """Pages of ``page_size`` tokens; ``total`` None is an unlimited pool that numbers pages as needed.
 
-    Free pages are reused in the order in which they came back; a released table comes back
-    last page first.
+    A page is free, used (some table names it; ``references`` counts them), or, with a prefix
+    ``index``, cached: unused, its content kept until the page is needed. Free pages are taken
+    first, in the order in which they came back, then the cached page unused for longest. A
+    released table comes back last page first, so that the end of a text is evicted before its
+    beginning.
     """
 
-    def __init__(self, total: int | None, page_size: int) -> None:
+    def __init__(self, total: int | None, page_size: int, index: PrefixIndex | None = None) -> None:
         self.page_size = page_size
         self.total = total
+        self.index = index
         self.events: list[tuple[str, int, str]] = []
+        self.references: dict[int, int] = {}
         self._made = total or 0
         self._free: deque[int] = deque(range(self._made))
+        self._cached: dict[int, None] = {}  # least recently used first
         self._tables: dict[str, list[int]] = {}
-        self._references: dict[int, int] = {}
 
     def need(self, tokens: int) -> int:
         """Pages that ``tokens`` tokens of one request take."""
         return pages_for(tokens, self.page_size)
 
-    def has(self, count: int) -> bool:
-        """Whether ``count`` pages can be taken now."""
-        return self.total is None or count <= len(self._free)
+    def has(self, count: int, beside: Sequence[int] = ()) -> bool:
+        """Whether ``count`` pages can be taken now without touching the pages ``beside``."""
+        return self.total is None or count <= self.largest() - sum(page in self._cached for page in beside)
 
     def largest(self) -> int:
         """The most pages one request could take now (meaningful for a limited pool)."""
-        return len(self._free)
+        return len(self._free) + len(self._cached)
 
     def take(self, key: str, count: int) -> None:
         """Append ``count`` pages to the table of ``key``. Raises MemoryError and changes nothing if short."""
         if not self.has(count):
-            raise MemoryError(f"{key} wants {count} pages, {len(self._free)} are free")
+            raise MemoryError(f"{key} wants {count} pages, {self.largest()} are free")
         table = self._tables.setdefault(key, [])
         for _ in range(count):
-            page = self._next_page()
+            page = self._next_page(key)
             table.append(page)
-            self._references[page] = 1
+            self.references[page] = 1
             self.events.append(("allocate", page, key))
 
-    def _next_page(self) -> int:
-        if not self._free:
+    def _next_page(self, key: str) -> int:
+        if self._free:
+            return self._free.popleft()
+        if self.total is None:
             self._made += 1
             return self._made - 1
-        return self._free.popleft()
+        assert self.index is not None
+        page = next(iter(self._cached))
+        del self._cached[page]
+        self.index.drop(page)
+        self.events.append(("evict", page, key))
+        return page
 
-    def release(self, key: str) -> None:
-        """Give back every page of ``key`` that nobody else names; unknown keys are no error."""
+    def match(self, tokens: Sequence[int], most: int) -> list[int]:
+        """Pages that already hold the beginning of ``tokens``, at most ``most``; none without an index."""
+        return self.index.match(tokens, most) if self.index is not None else []
+
+    def share(self, key: str, pages: Sequence[int]) -> None:
+        """Begin the table of ``key`` with ``pages`` that hold its first tokens."""
+        table = self._tables.setdefault(key, [])
+        for page in pages:
+            self._cached.pop(page, None)
+            self.references[page] = self.references.get(page, 0) + 1
+            table.append(page)
+            self.events.append(("share", page, key))
+
+    def publish(self, key: str, tokens: Sequence[int]) -> None:
+        """Let others find the full pages of ``key``; ``tokens`` are those whose K/V is stored."""
+        if self.index is not None:
+            self.index.add(self.table(key), tokens)
+
+    def own(self, key: str, place: int) -> tuple[int, int] | None:
+        """Make page ``place`` of ``key`` its own before it is written (copy on write).
+
+        Returns (from, to) when the content must be copied, None when nobody else names the page.
+        Raises MemoryError and changes nothing if no page is free for the copy.
+        """
+        table = self._tables[key]
+        shared = table[place]
+        if self.references[shared] == 1:
+            return None
+        self.take(key, 1)
+        table[place] = copy = table.pop()
+        self.references[shared] -= 1
+        return shared, copy
+
+    def trim(self, key: str, count: int) -> None:
+        """Give back the pages of ``key`` beyond its first ``count``."""
+        table = self._tables.get(key, [])
+        while len(table) > count:
+            self._let_go(table.pop(), key, "free")
+
+    def release(self, key: str, kind: str = "free") -> None:
+        """Give every page of ``key`` back; ``kind`` names the event. Unknown keys are no error."""
         for page in reversed(self._tables.pop(key, [])):
-            self._references[page] -= 1
-            if not self._references[page]:
-                del self._references[page]
-                self._free.append(page)
-                self.events.append(("free", page, key))
+            self._let_go(page, key, kind)
+
+    def _let_go(self, page: int, key: str, kind: str) -> None:
+        """One reference less; an unused page is cached if it can be found again, else free."""
+        self.references[page] -= 1
+        if self.references[page]:
+            return
+        del self.references[page]
+        if self.index is not None and page in self.index:
+            self._cached[page] = None
+        else:
+            self._free.append(page)
+        self.events.append((kind, page, key))
 
     def table(self, key: str) -> list[int]:
         """The pages of ``key`` in token order (empty when it has none)."""
@@ -96,25 +163,24 @@ class PagePool:
         return {key: tuple(table) for key, table in self._tables.items()}
 
     def free_count(self) -> int | None:
-        """Free pages; None when unlimited."""
+        """Pages that are neither used nor cached; None when unlimited."""
         return None if self.total is None else len(self._free)
 
     def cached_count(self) -> int:
         """Pages kept for reuse that no request names."""
-        return 0
+        return len(self._cached)
 
     def check(self) -> None:
         """Prove the accounts. Raises AssertionError naming what does not add up."""
-        named: dict[int, int] = {}
-        for table in self._tables.values():
-            for page in table:
-                named[page] = named.get(page, 0) + 1
-        if named != self._references:
+        named = Counter(page for table in self._tables.values() for page in table)
+        if named != self.references:
             raise AssertionError("reference counts differ from the tables that name the pages")
-        if len(set(self._free)) != len(self._free) or named.keys() & set(self._free):
-            raise AssertionError("a page is free twice, or free and used")
-        if len(self._free) + len(named) + self.cached_count() != self._made:
+        if len({*self._free, *self._cached, *named}) != len(self._free) + len(self._cached) + len(named):
+            raise AssertionError("a page is in two of: free, cached, used; or free twice")
+        if len(self._free) + len(named) + len(self._cached) != self._made:
             raise AssertionError("free + used + cached is not the total")
+        if any(self.index is None or page not in self.index for page in self._cached):
+            raise AssertionError("a cached page cannot be found")
 
 
 class ContiguousPool:
@@ -136,7 +202,7 @@ class ContiguousPool:
         """Slots a request of ``tokens`` tokens takes; more than ``length`` never fits."""
         return tokens if self.length is None else max(tokens, self.length)
 
-    def has(self, count: int) -> bool:
+    def has(self, count: int, beside: Sequence[int] = ()) -> bool:
         """Whether a run of ``count`` free slots exists."""
         return count <= self.largest()
 
@@ -160,9 +226,22 @@ class ContiguousPool:
                 return
         raise MemoryError(f"{key} wants a run of {count} slots, the longest free run has {self.largest()}")
 
-    def release(self, key: str) -> None:
+    def match(self, tokens: Sequence[int], most: int) -> list[int]:
+        """Nothing: runs are not shared."""
+        return []
+
+    def share(self, key: str, pages: Sequence[int]) -> None:
+        """Nothing: runs are not shared."""
+
+    def publish(self, key: str, tokens: Sequence[int]) -> None:
+        """Nothing: runs are not shared."""
+
+    def trim(self, key: str, count: int) -> None:
+        """Nothing: a run is given back whole."""
+
+    def release(self, key: str, kind: str = "free") -> None:
         """Give the run of ``key`` back; unknown keys are no error."""
-        self.events.extend(("free", slot, key) for slot in self._runs.pop(key, range(0)))
+        self.events.extend((kind, slot, key) for slot in self._runs.pop(key, range(0)))
 
     def table(self, key: str) -> list[int]:
         """The slots of ``key`` in token order."""

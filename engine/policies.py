@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from collections.abc import Sequence as Series
 from dataclasses import dataclass
@@ -53,11 +54,40 @@ ADMISSION: dict[str, Callable[[Door], Reason | None]] = {
     "continuous": continuous,
 }
 
-DECODE_ORDER: dict[str, Callable[[Sequence], tuple[int, ...]]] = {
+Rank = tuple[int, ...]
+
+# Ranks end in the order of admission or of arrival, so that nothing is left to chance.
+DECODE_ORDER: dict[str, Callable[[Sequence], Rank]] = {
     "fcfs": lambda sequence: (sequence.order,),
     "round_robin": lambda sequence: (sequence.advanced, sequence.order),
     "shortest": lambda sequence: (sequence.left, sequence.order),
+    "priority": lambda sequence: (-sequence.request.priority, sequence.order),
 }
+QUEUE_ORDER: dict[str, Callable[[Sequence], Rank]] = {
+    "priority": lambda sequence: (-sequence.request.priority,),
+    "shortest": lambda sequence: (sequence.reserved,),
+}
+
+
+def aged(service: Service, rank: Callable[[Sequence], Rank]) -> Callable[[Sequence], Rank]:
+    """``rank``, but whoever was passed over ``max_skip`` times goes first, the longest passed over of all."""
+    limit = service.max_skip
+    if limit is None:
+        return rank
+    return lambda sequence: (-sequence.skipped if sequence.skipped >= limit else 0, *rank(sequence))
+
+
+def order_queue(service: Service, waiting: deque[Sequence]) -> None:
+    """Sort the queue by ``queue_order``; preempted requests stay in front, in their order."""
+    if service.queue_order == "fcfs":
+        return
+    rank = aged(service, QUEUE_ORDER[service.queue_order])
+    preempted = [s for s in waiting if s.preemptions]
+    others = sorted(
+        (s for s in waiting if not s.preemptions), key=lambda s: (*rank(s), s.request.arrival, s.place)
+    )
+    waiting.clear()
+    waiting.extend(preempted + others)
 
 
 def unfinished(active: Series[Sequence]) -> tuple[str, ...]:
@@ -67,7 +97,7 @@ def unfinished(active: Series[Sequence]) -> tuple[str, ...]:
 
 def choose_decodes(service: Service, active: Series[Sequence]) -> tuple[list[Sequence], dict[str, Reason]]:
     """Who decodes in this tick, in order, and why each other ready request does not."""
-    ready = sorted((s for s in active if s.ready), key=DECODE_ORDER[service.decode_order])
+    ready = sorted((s for s in active if s.ready), key=aged(service, DECODE_ORDER[service.decode_order]))
     shared = service.shared_budget
     room = service.decode_slots if shared is None else min(service.decode_slots, shared)
     chosen, left_out = ready[:room], ready[room:]
@@ -85,7 +115,7 @@ def choose_prefill(
         budget = min(budget, service.shared_budget - len(decoding))
     queue = [s for s in active if s.remaining]
     if not service.chunked_prefill:
-        queue.sort(key=lambda s: s.processed == 0)  # one that has started goes on first
+        queue.sort(key=lambda s: not s.started)  # one that has started goes on first
     chunks: list[Chunk] = []
     whys: dict[str, Reason] = {}
     left = budget
@@ -93,13 +123,30 @@ def choose_prefill(
         if not left:
             whys.update((s.key, _budget_gone(s, chunks, decoding)) for s in queue[place:])
             break
-        if not service.chunked_prefill and chunks and not sequence.processed and sequence.remaining > left:
+        if not service.chunked_prefill and chunks and not sequence.started and sequence.remaining > left:
             whys[sequence.key] = Reason("whole_prompt", have=left, need=sequence.remaining)
             whys.update((s.key, Reason("prefill_behind", by=(sequence.key,))) for s in queue[place + 1 :])
             break
         chunks.append(_chunk(sequence, min(left, sequence.remaining)))
         left -= chunks[-1].count
     return chunks, whys
+
+
+def choose_drafts(
+    service: Service, decoding: Series[Sequence], chunks: Series[Chunk]
+) -> list[tuple[Sequence, int]]:
+    """How many tokens each decode may guess: no more than it may still emit, and, with a shared budget,
+    only from what decodes and prefill left of it."""
+    wanted = service.speculate or 0
+    spare: int | None = None
+    if service.shared_budget is not None:
+        spare = service.shared_budget - len(decoding) - sum(chunk.count for chunk in chunks)
+    found = []
+    for sequence in decoding:
+        drafts = min(wanted, sequence.left - 1, wanted if spare is None else spare)
+        spare = None if spare is None else spare - drafts
+        found.append((sequence, drafts))
+    return found
 
 
 def _chunk(sequence: Sequence, count: int) -> Chunk:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from engine.history import History
-from engine.records import TickRecord
+from engine.records import Reason, TickRecord
 from engine.requests import Request
 
 
@@ -28,6 +28,8 @@ class Life:
     reason: str | None = None
     preempted: int = 0
     recomputed_tokens: int = 0
+    stalled: int = 0  # ticks from each preemption to the next token
+    lost_at: int | None = None
 
 
 @dataclass
@@ -49,6 +51,11 @@ def lives(history: History) -> dict[str, Life]:
     return found
 
 
+def refusals(history: History) -> dict[str, Reason]:
+    """Why each refused request was refused, by key."""
+    return {key: dict(record.blocked)[key] for record in history.records for key in record.refused}
+
+
 def _note(record: TickRecord, found: dict[str, Life]) -> None:
     for key in record.arrived:
         found[key].arrived, found[key].status = record.tick, "waiting"
@@ -58,6 +65,7 @@ def _note(record: TickRecord, found: dict[str, Life]) -> None:
         found[key].ended, found[key].status = record.tick, "cancelled"
     for key in record.preempted:
         found[key].preempted += 1
+        found[key].lost_at = record.tick if found[key].lost_at is None else found[key].lost_at
         found[key].status = "waiting"
     for key in record.admitted:
         life = found[key]
@@ -66,7 +74,10 @@ def _note(record: TickRecord, found: dict[str, Life]) -> None:
     for key, _, _, _ in record.prefill:
         found[key].start = record.tick if found[key].start is None else found[key].start
     for key, _, _ in record.emitted:
-        found[key].tokens.append(record.tick)
+        life = found[key]
+        life.tokens.append(record.tick)
+        if life.lost_at is not None:
+            life.stalled, life.lost_at = life.stalled + record.tick + 1 - life.lost_at, None
     for key, reason in record.finished:
         life = found[key]
         life.ended, life.reason = record.tick, reason

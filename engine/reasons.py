@@ -5,36 +5,39 @@ from __future__ import annotations
 from engine.records import Reason
 
 WAITING = (
-    "behind",  # by: the head of the queue
+    "behind",  # by: the head of the queue, have: requests ahead
     "one_at_a_time",  # by: who is served
-    "batch_closed",  # by: members of the running batch
+    "batch_closed",  # by: unfinished members of the running batch
     "filling_batch",  # have, need: requests
-    "max_active",  # have, need: admitted requests
-    "no_pages",  # have, need: pages
-    "no_run",  # have: longest run of free slots, need: slots
+    "max_active",  # have: admitted requests, need: how many are allowed
+    "no_pages",  # have, need: pages, by: who is active
+    "no_run",  # have: longest run of free slots, need: slots, by: who is active
     "after_preemption",  # by: who was preempted in this tick
-    "preempted",  # by: who asked for the page
+    "preempted",  # by: who asked for the page, have: tokens whose K/V is lost, need: tokens delivered
 )
 ACTIVE = (
     "no_slot",  # have: decode slots, need: requests that could decode, by: who got them
-    "shared_budget",  # have: tokens of the shared budget, by: whose decodes used it
-    "no_prefill_budget",  # have: tokens of the budget left, need: tokens left of the prompt, by: who got it
-    "whole_prompt",  # have: tokens of the budget left, need: tokens of the prompt
+    "shared_budget",  # by: whose decodes used it; need: requests that could decode, or tokens to prefill
+    "no_prefill_budget",  # need: tokens still to be processed, by: who got the budget
+    "whole_prompt",  # have: tokens of the budget left, need: tokens to be processed in one piece
     "prefill_behind",  # by: the request that could not start
     "seat_held",  # by: unfinished members of the batch
 )
 REFUSED = (
     "never_fits",  # have: pages in the pool, need: pages
+    "never_fits_run",  # the same in slots, for contiguous KV
     "too_long",  # have: context of the engine in tokens, need: tokens
     "over_max_len",  # have: slots per request, need: tokens
 )
 PROGRESS = (
     "not_arrived",
-    "prefill",  # have: tokens processed in this tick, need: tokens of the prompt
+    "prefill",  # have: tokens processed in this tick, need: so far
     "recompute",  # the same, after a preemption
-    "first_token",
-    "decode",  # have: which output token, need: output tokens
-    "finished",  # have, need: as for decode
+    "recomputed",  # have: tokens processed in this tick, need: which output token comes out
+    "first_token",  # have: tokens processed in this tick
+    "decode",  # have: which output token
+    "finished",  # have: output tokens
+    "failed",
     "ended",
     "cancelled",
     "idle",

@@ -5,6 +5,7 @@ One TickRecord is what the command line, the worker pipe, the page and the stati
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -23,10 +24,14 @@ class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Decode(msgspec.Struct, frozen=True):
-    """One decode step: the token at ``position`` is fed, its K/V written, the next token emitted."""
+    """One decode step: the token at ``position`` is fed, its K/V written, the next token emitted.
+
+    Up to ``drafts`` further tokens may be guessed and checked in the same forward.
+    """
 
     id: str
     position: int
+    drafts: int = 0
 
 
 class Chunk(msgspec.Struct, frozen=True):
@@ -52,6 +57,7 @@ class Plan(msgspec.Struct, frozen=True):
     refused: tuple[str, ...]
     admitted: tuple[str, ...]
     preempted: tuple[str, ...]
+    hits: tuple[tuple[str, int], ...]
     blocked: tuple[tuple[str, Reason], ...]
 
     @property
@@ -65,19 +71,29 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class Work(msgspec.Struct, frozen=True):
-    """What an executor really did: forwards, tokens fed, analytic FLOPs, measured milliseconds."""
+    """What an executor really did: forwards, tokens fed, analytic FLOPs, measured milliseconds.
+
+    ``draft_forwards`` and ``draft_ms`` (part of ``ms``) are what guessing tokens cost.
+    """
 
     forwards: int
     tokens: int
     flops: int
     ms: float
+    draft_forwards: int = 0
+    draft_ms: float = 0.0
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What one request got: accepted tokens, and a finish reason when it ends before its length."""
+    """What one request got: accepted tokens, and a finish reason when it ends before its length.
+
+    Of ``drafted`` guessed tokens the first ``accepted`` were right.
+    """
 
     tokens: tuple[int | None, ...]
     finish: str | None = None
+    drafted: int = 0
+    accepted: int = 0
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -97,6 +113,8 @@ class TickRecord(msgspec.Struct, frozen=True):
     active request that did not progress, and of each refused one. ``finished`` is (id, reason); one
     that failed since the last tick is listed with reason failed. ``emitted`` is (id, index, token),
     token None in the ledger; ``decode`` is (id, tokens), ``prefill`` (id, start, tokens, recompute).
+    ``hits`` is (id, tokens found in the prefix cache) per admission, with the cache on; ``drafts`` is
+    (id, guessed, accepted) per speculative step.
     """
 
     tick: int
@@ -120,6 +138,8 @@ class TickRecord(msgspec.Struct, frozen=True):
     free: int | None
     cached: int
     work: Work | None = None
+    hits: tuple[tuple[str, int], ...] = ()
+    drafts: tuple[tuple[str, int, int], ...] = ()
 
     def without_work(self) -> TickRecord:
         """The same tick without what was measured, for comparing runs."""
@@ -129,6 +149,36 @@ class TickRecord(msgspec.Struct, frozen=True):
         """The same tick without token values and measurements, for comparing ledger and engine."""
         emitted = tuple((key, index, None) for key, index, _ in self.emitted)
         return msgspec.structs.replace(self, emitted=emitted, work=None)
+
+
+def make_record(
+    plan: Plan,
+    outcome: Outcome,
+    emitted: list[tuple[str, int, int | None]],
+    finished: list[tuple[str, str]],
+    usage: dict[str, Any],
+    events: tuple[tuple[str, int, str], ...],
+) -> TickRecord:
+    """The record of a tick; ``usage`` holds its queues, pages and tokens as they were at its end."""
+    counts = Counter(key for key, _, _ in emitted)
+    return TickRecord(
+        tick=plan.tick,
+        arrived=plan.arrived,
+        cancelled=plan.cancelled,
+        refused=plan.refused,
+        admitted=plan.admitted,
+        preempted=plan.preempted,
+        decode=tuple((step.id, counts[step.id]) for step in plan.decode),
+        prefill=tuple((c.id, c.start, c.count, c.recompute) for c in plan.prefill),
+        emitted=tuple(emitted),
+        finished=(*((key, "failed") for key in plan.failed), *finished),
+        blocked=plan.blocked,
+        page_events=events,
+        work=outcome.work,
+        hits=plan.hits,
+        drafts=tuple((key, r.drafted, r.accepted) for key, r in outcome.results.items() if r.drafted),
+        **usage,
+    )
 
 
 def to_json(value: Any) -> bytes:

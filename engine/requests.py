@@ -26,10 +26,11 @@ def prompt_bytes(prompt: str | list[int] | tuple[int, ...]) -> tuple[int, ...]:
 class Request(msgspec.Struct, frozen=True):
     """One line of a trace: ``arrival`` in seconds, lengths in tokens.
 
-    ``arrival`` is kept as an exact decimal (str, Decimal, int or float are accepted).
-    ``prompt`` (text or token ids) is used by the torch engine only; when given, its length
-    must be ``prompt_tokens``. Raises InputError for lengths below 1, a negative or
-    non-finite arrival, an empty id, or a prompt of another length.
+    ``arrival`` is kept as an exact decimal (str, Decimal, int or float are accepted). ``prompt``
+    (text or token ids) is used by the torch engine and the prefix cache; when given, its length must
+    be ``prompt_tokens``. A higher ``priority`` goes first where an order asks for it. Raises
+    InputError for lengths below 1, a negative or non-finite arrival, an empty id, or a prompt of
+    another length.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Request(msgspec.Struct, frozen=True):
     prompt_tokens: int
     output_tokens: int
     prompt: str | tuple[int, ...] | None = None
+    priority: int = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
@@ -48,6 +50,8 @@ class Request(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "arrival", arrival)
         count(self.prompt_tokens, f"{where}: prompt_tokens")
         count(self.output_tokens, f"{where}: output_tokens")
+        if not isinstance(self.priority, int) or isinstance(self.priority, bool):
+            raise InputError(f"{where}: priority: {self.priority!r} is not a whole number")
         if self.prompt is not None:
             self._check_prompt(where)
 

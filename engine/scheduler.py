@@ -8,35 +8,34 @@ record = scheduler.apply(plan, outcome)
 from __future__ import annotations
 
 import heapq
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
+from itertools import takewhile
 from typing import Any
 
 from engine.errors import InputError, Stalled
 from engine.exact import first_tick
-from engine.pages import ContiguousPool, PagePool, Pool
-from engine.policies import ADMISSION, Door, choose_decodes, choose_prefill, unfinished
-from engine.records import Decode, Outcome, Plan, Reason, TickRecord
-from engine.requests import Request
+from engine.policies import (
+    ADMISSION,
+    Door,
+    choose_decodes,
+    choose_drafts,
+    choose_prefill,
+    order_queue,
+    unfinished,
+)
+from engine.pools import longest, make_pool
+from engine.records import Decode, Outcome, Plan, Reason, TickRecord, make_record
+from engine.requests import Request, prompt_bytes
 from engine.sequence import Sequence
 from engine.service import Service
 
 
-def longest(requests: Iterable[Request]) -> int:
-    """The longest prompt + output of ``requests``, in tokens."""
-    return max((r.prompt_tokens + r.output_tokens for r in requests), default=1)
-
-
-def make_pool(service: Service, length: int) -> Pool:
-    """The allocator that ``service.kv_layout`` names; ``length`` (slots) is the default of ``max_len``."""
-    if service.kv_layout == "paged":
-        return PagePool(service.pages, service.page_size)
-    if service.slots is None:
-        raise InputError(f"pages: {service.kv_layout} KV needs a pool of a fixed size, such as 16 pages")
-    exact = service.kv_layout == "contiguous_exact"
-    return ContiguousPool(service.slots, None if exact else service.max_len or length)
+def _given(tokens: Iterable[int | None]) -> list[int]:
+    """The tokens up to the first whose value nobody knows (the ledger's outputs)."""
+    return list(takewhile(lambda token: token is not None, tokens))  # type: ignore[arg-type]
 
 
 class Scheduler:
@@ -72,10 +71,18 @@ class Scheduler:
             arrives=first_tick(arrival, length),
             due=first_tick(arrival + Fraction(self.service.max_wait), length),
             target=request.prompt_tokens,
+            place=self._places,
+            known=self._known(request),
         )
         self._live[key] = sequence
         heapq.heappush(self._pending, (request.arrival, self._places, sequence))
         self._places += 1
+
+    def _known(self, request: Request) -> list[int | None] | None:
+        """The tokens by which the prefix cache finds pages; None where it has nothing to go by."""
+        if not self.service.prefix_cache or request.prompt is None:
+            return None
+        return list(prompt_bytes(request.prompt))
 
     def cancel(self, key: str, reason: str = "cancelled") -> bool:
         """End a live request now: its place and pages are free for the next admission. False if not live.
@@ -128,6 +135,7 @@ class Scheduler:
         ended, self._ended = self._ended, {}
         arrived, refused, blocked = self._arrive()
         chosen, why_not = choose_decodes(self.service, self.active)
+        self._count_skips(why_not)
         preempted = self._take_decode_pages(chosen)
         blocked.update(why_not)
         blocked.update(preempted)
@@ -138,10 +146,11 @@ class Scheduler:
         chunks, why_no_prefill = choose_prefill(self.service, self.active, chosen)
         blocked.update(why_no_prefill)
         blocked.update(self._held_seats())
+        decode = tuple(self._decode(s, n) for s, n in choose_drafts(self.service, chosen, chunks))
         working = [s.key for s in chosen] + [chunk.id for chunk in chunks]
         return Plan(
             tick=self.tick,
-            decode=tuple(Decode(s.key, s.written) for s in chosen),
+            decode=decode,
             prefill=tuple(chunks),
             tables={key: tuple(self.pool.table(key)) for key in working},
             arrived=arrived,
@@ -150,6 +159,7 @@ class Scheduler:
             refused=refused,
             admitted=tuple(s.key for s in entered),
             preempted=tuple(preempted),
+            hits=tuple((s.key, s.processed) for s in entered) if self.service.prefix_cache else (),
             blocked=tuple((key, why) for key, why in blocked.items() if key not in working),
         )
 
@@ -158,13 +168,14 @@ class Scheduler:
         for chunk in plan.prefill:
             self._live[chunk.id].processed += chunk.count
         emitted, finished = self._emit(plan, outcome)
+        self._settle_pages(plan)
         usage = self._usage()
         for key, _ in finished:
             del self._live[key]
         self._release_finished()
         self.pool.check()
         self.tick += 1
-        return _record(plan, outcome, emitted, finished, usage, self._drain_events())
+        return make_record(plan, outcome, emitted, finished, usage, self._drain_events())
 
     # ---- arrive ------------------------------------------------------------------------
 
@@ -193,7 +204,8 @@ class Scheduler:
         stored = tokens if self.service.kv_reserve == "full" else tokens - 1
         need = self.pool.need(stored)
         if self.pool.total is not None and need > self.pool.total:
-            return Reason("never_fits", have=self.pool.total, need=need)
+            code = "never_fits" if self.service.kv_layout == "paged" else "never_fits_run"
+            return Reason(code, have=self.pool.total, need=need)
         return None
 
     # ---- decode pages, and preemption when the pool runs out -----------------------------
@@ -206,21 +218,46 @@ class Scheduler:
                 continue
             while sequence.key not in preempted and not self.pool.has(1):
                 victim = next(s for s in reversed(self.active) if s.finish is None)
-                preempted[victim.key] = Reason("preempted", by=(sequence.key,), have=0, need=1)
+                by = (sequence.key,)
+                preempted[victim.key] = Reason("preempted", by, have=victim.written, need=victim.emitted)
                 self._preempt(victim)
             if sequence.key not in preempted:
                 self.pool.take(sequence.key, 1)
         chosen[:] = [s for s in chosen if s.key not in preempted]
         return preempted
 
-    def _needs_page(self, sequence: Sequence) -> bool:
-        return sequence.written >= len(self.pool.table(sequence.key)) * self.pool.page_size
+    def _needs_page(self, sequence: Sequence, ahead: int = 0) -> bool:
+        """Whether the token ``ahead`` tokens after the next one would start a new page."""
+        return sequence.written + ahead >= len(self.pool.table(sequence.key)) * self.pool.page_size
+
+    def _decode(self, sequence: Sequence, drafts: int) -> Decode:
+        """A decode step. Guesses take the pages they need if these are free; nobody is preempted for them."""
+        for ahead in range(1, drafts + 1):
+            if self._needs_page(sequence, ahead):
+                if not self.pool.has(1):
+                    return Decode(sequence.key, sequence.written, ahead - 1)
+                self.pool.take(sequence.key, 1)
+        return Decode(sequence.key, sequence.written, drafts)
+
+    def _settle_pages(self, plan: Plan) -> None:
+        """Give back the pages of wrong guesses, and let others find the pages that are full now."""
+        for step in plan.decode:
+            if step.drafts and self.service.kv_reserve == "on_demand":
+                self.pool.trim(step.id, self.pool.need(self._live[step.id].written))
+        for key in [step.id for step in plan.decode] + [chunk.id for chunk in plan.prefill]:
+            sequence = self._live[key]
+            if sequence.known is not None:
+                self.pool.publish(key, _given(sequence.known[: sequence.written]))
+
+    def _count_skips(self, passed_over: Iterable[str]) -> None:
+        for key in passed_over:
+            self._live[key].skipped += 1
 
     def _preempt(self, sequence: Sequence) -> None:
         """Lose what was written, keep what was emitted, go to the head of the queue."""
-        self.pool.release(sequence.key)
+        self.pool.release(sequence.key, "preempt")
         self.active.remove(sequence)
-        sequence.processed = 0
+        sequence.processed = sequence.found = sequence.skipped = 0
         sequence.target = sequence.request.prompt_tokens + sequence.emitted
         sequence.preemptions += 1
         self.waiting.appendleft(sequence)
@@ -232,11 +269,13 @@ class Scheduler:
         entered: list[Sequence] = []
         if preempted:
             return entered, Reason("after_preemption", by=preempted)
+        order_queue(self.service, self.waiting)
         while self.waiting:
             why = self._door(entered) or self._lacks_pages(self.waiting[0])
             if why is not None:
                 return entered, why
             entered.append(self._enter(self.waiting.popleft()))
+            order_queue(self.service, self.waiting)
         return entered, None
 
     def _door(self, entered: list[Sequence]) -> Reason | None:
@@ -244,21 +283,32 @@ class Scheduler:
         door = Door(self.service, self.tick, self.active, entered, self.waiting, more)
         return ADMISSION[self.service.policy](door)
 
-    def _pages_at_admission(self, sequence: Sequence) -> int:
+    def _pages_at_admission(self, sequence: Sequence) -> tuple[list[int], int]:
+        """Pages found in the prefix cache, and how many more are needed. One token is always computed."""
         full = self.service.kv_reserve == "full"
-        return self.pool.need(sequence.reserved if full else sequence.target)
+        need = self.pool.need(sequence.reserved if full else sequence.target)
+        if sequence.known is None:
+            return [], need
+        found = self.pool.match(_given(sequence.known), (sequence.target - 1) // self.pool.page_size)
+        return found, need - len(found)
 
     def _lacks_pages(self, sequence: Sequence) -> Reason | None:
-        need = self._pages_at_admission(sequence)
-        if self.pool.has(need):
+        found, need = self._pages_at_admission(sequence)
+        if self.pool.has(need, beside=found):
             return None
         code = "no_pages" if self.service.kv_layout == "paged" else "no_run"
         return Reason(code, by=tuple(s.key for s in self.active), have=self.pool.largest(), need=need)
 
     def _enter(self, sequence: Sequence) -> Sequence:
-        self.pool.take(sequence.key, self._pages_at_admission(sequence))
+        found, need = self._pages_at_admission(sequence)
+        self.pool.share(sequence.key, found)
+        self.pool.take(sequence.key, need)
+        sequence.processed = sequence.found = len(found) * self.pool.page_size
         sequence.order = self._orders
         self._orders += 1
+        sequence.skipped = 0
+        for passed_over in self.waiting:
+            passed_over.skipped += passed_over.place < sequence.place
         self.active.append(sequence)
         return sequence
 
@@ -283,7 +333,9 @@ class Scheduler:
             for token in result.tokens[: sequence.left]:
                 emitted.append((key, sequence.emitted, token))
                 sequence.emitted += 1
-                sequence.advanced = self.tick
+                sequence.advanced, sequence.skipped = self.tick, 0
+                if sequence.known is not None:
+                    sequence.known.append(token)
             sequence.finish = result.finish or ("length" if not sequence.left else None)
             if sequence.finish is not None:
                 finished.append((key, sequence.finish))
@@ -325,30 +377,3 @@ class Scheduler:
         events = tuple(self.pool.events)
         self.pool.events.clear()
         return events
-
-
-def _record(
-    plan: Plan,
-    outcome: Outcome,
-    emitted: list[tuple[str, int, int | None]],
-    finished: list[tuple[str, str]],
-    usage: dict[str, Any],
-    events: tuple[tuple[str, int, str], ...],
-) -> TickRecord:
-    counts = Counter(key for key, _, _ in emitted)
-    return TickRecord(
-        tick=plan.tick,
-        arrived=plan.arrived,
-        cancelled=plan.cancelled,
-        refused=plan.refused,
-        admitted=plan.admitted,
-        preempted=plan.preempted,
-        decode=tuple((step.id, counts[step.id]) for step in plan.decode),
-        prefill=tuple((c.id, c.start, c.count, c.recompute) for c in plan.prefill),
-        emitted=tuple(emitted),
-        finished=(*((key, "failed") for key in plan.failed), *finished),
-        blocked=plan.blocked,
-        page_events=events,
-        work=outcome.work,
-        **usage,
-    )

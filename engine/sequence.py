@@ -12,7 +12,9 @@ class Sequence:
     """``processed`` of ``target`` prefill tokens are done; ``emitted`` output tokens were delivered.
 
     ``target`` is the prompt, and after a preemption the prompt and the tokens emitted before it.
-    ``order`` is the place in admission order, ``advanced`` the tick of the last emitted token.
+    ``order`` is the place in admission order, ``advanced`` the tick of the last emitted token,
+    ``skipped`` how often it was passed over since then (while waiting: by later ones). ``known`` are
+    its tokens (prompt and output) when the prefix cache needs them.
     """
 
     key: str
@@ -20,12 +22,21 @@ class Sequence:
     arrives: int  # first tick at whose start it has arrived
     due: int  # first tick at which it has waited max_wait
     target: int
+    place: int = 0  # in order of submission
     order: int = -1
     processed: int = 0
+    found: int = 0  # of them, in the prefix cache at admission
     emitted: int = 0
     advanced: int = -1
     preemptions: int = 0
+    skipped: int = 0
+    known: list[int | None] | None = None
     finish: str | None = None
+
+    @property
+    def started(self) -> bool:
+        """Some of its prompt has been computed."""
+        return self.processed > self.found
 
     @property
     def ready(self) -> bool:

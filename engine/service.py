@@ -12,18 +12,28 @@ from engine.exact import seconds
 from engine.requests import count
 
 POLICIES = ("immediate", "static", "continuous")
-DECODE_ORDERS = ("fcfs", "round_robin", "shortest")
+DECODE_ORDERS = ("fcfs", "round_robin", "shortest", "priority")
+QUEUE_ORDERS = ("fcfs", "priority", "shortest")
 KV_RESERVES = ("full", "on_demand")
 KV_LAYOUTS = ("paged", "contiguous", "contiguous_exact")
 
 CHOICES = {
     "policy": POLICIES,
     "decode_order": DECODE_ORDERS,
+    "queue_order": QUEUE_ORDERS,
     "kv_reserve": KV_RESERVES,
     "kv_layout": KV_LAYOUTS,
 }
 COUNTS = ("prefill_budget", "decode_slots", "batch_size", "kv_bytes_per_token", "page_size")
-LIMITS = ("max_active", "shared_budget", "pages", "max_len")  # None means no limit
+LIMITS = (
+    "max_active",
+    "shared_budget",
+    "max_skip",
+    "pages",
+    "max_len",
+    "speculate",
+)  # None: no limit, or off
+SWITCHES = ("chunked_prefill", "prefix_cache")
 
 
 class Service(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,12 +48,16 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     max_active          continuous: cap on admitted, unfinished requests; None for no cap
     chunked_prefill     a prompt may be split over ticks and share a tick's budget
     shared_budget       one token budget for decodes and prefill together; None for two budgets
-    decode_order        fcfs, round_robin, shortest
+    decode_order        fcfs, round_robin, shortest (fewest tokens left), priority
+    queue_order         fcfs, priority, shortest (fewest tokens): who is at the head of the queue
+    max_skip            how often a request may be passed over in either order before it goes first
     kv_bytes_per_token  the toy k, in bytes (1 MB = 1,000,000 bytes)
     page_size, pages    tokens in a KV page; pages in the pool, None for an unlimited pool
     kv_reserve          full: prompt + output at admission; on_demand: as tokens are written
     kv_layout           paged; contiguous (max_len slots each); contiguous_exact (prompt + output)
     max_len             slots per request under contiguous; None: the trace's longest
+    prefix_cache        full pages of earlier requests are reused by those that begin with the same text
+    speculate           draft tokens tried per decode step; None for plain decoding
     """
 
     policy: str = "continuous"
@@ -56,12 +70,16 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     chunked_prefill: bool = True
     shared_budget: int | None = None
     decode_order: str = "fcfs"
+    queue_order: str = "fcfs"
+    max_skip: int | None = None
     kv_bytes_per_token: int = 250_000
     page_size: int = 4
     pages: int | None = 16
     kv_reserve: str = "full"
     kv_layout: str = "paged"
     max_len: int | None = None
+    prefix_cache: bool = False
+    speculate: int | None = None
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -71,11 +89,14 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
         for name in LIMITS:
             if getattr(self, name) is not None:
                 count(getattr(self, name), name)
-        if not isinstance(self.chunked_prefill, bool):
-            raise InputError(f"chunked_prefill: {self.chunked_prefill!r} is not true or false")
+        for name in SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name}: {getattr(self, name)!r} is not true or false")
         self._set_seconds()
         if self.kv_layout != "paged" and self.kv_reserve == "on_demand":
             raise InputError("kv_reserve: on_demand needs kv_layout paged; contiguous KV is taken whole")
+        if self.kv_layout != "paged" and self.prefix_cache:
+            raise InputError("prefix_cache: it needs kv_layout paged; contiguous KV is not shared")
 
     def _set_seconds(self) -> None:
         tick = seconds(self.tick, "tick")

@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Context, Decimal
+from itertools import pairwise
 from typing import Any
 
 from engine.errors import InputError
@@ -97,6 +98,24 @@ def _tokens(row: Row, column: str, name: str) -> int:
     return int(number)
 
 
+def _optional(row: Row, column: str | None) -> Any:
+    """The value of a column that need not be there; None when it is not, or is empty."""
+    value = None if column is None else row.values.get(folded(column))
+    return None if value == "" else value
+
+
+def _priority(row: Row, form: Format, name: str) -> int:
+    value = _optional(row, form.priority)
+    try:
+        number = Decimal(0 if value is None else str(value))
+        if number != int(number):
+            raise ValueError
+    except (ArithmeticError, ValueError):
+        where = f"{name}: {row.where}: column {form.priority}"
+        raise InputError(f"{where}: {value!r} is not a whole number such as 0") from None
+    return int(number)
+
+
 def _usable(rows: list[Row], form: Format, name: str) -> tuple[list[Row], list[Note]]:
     """The rows with tokens in and out, and a note on those without (an error in the lab's own form)."""
     kept = []
@@ -113,12 +132,13 @@ def _usable(rows: list[Row], form: Format, name: str) -> tuple[list[Row], list[N
 
 
 def _request(row: Row, arrival: Decimal, form: Format, name: str) -> Request:
-    given = row.values.get(folded(form.id)) if form.id else None
-    key = row.where.replace(" ", "-") if given in (None, "") else str(given)
-    text = row.values.get(folded(form.text)) if form.text else None
-    prompt = tuple(text) if isinstance(text, list) else text or None
+    given = _optional(row, form.id)
+    key = row.where.replace(" ", "-") if given is None else str(given)
+    text = _optional(row, form.text)
+    prompt = tuple(text) if isinstance(text, list) else text
+    lengths = (_tokens(row, form.prompt, name), _tokens(row, form.output, name))
     try:
-        return Request(key, arrival, _tokens(row, form.prompt, name), _tokens(row, form.output, name), prompt)
+        return Request(key, arrival, *lengths, prompt, _priority(row, form, name))
     except InputError as error:
         raise InputError(f"{name}: {row.where}: {error}") from None
 
@@ -156,7 +176,9 @@ def _since_1970(clock: re.Match[str], where: str) -> Decimal:
     try:
         moment = datetime.fromisoformat(f"{date}T{time}{(zone or '').upper()}")
     except ValueError:
-        raise InputError(f"{where}: {clock[0]!r} is no date and time such as 2023-11-16 18:15:46.68") from None
+        raise InputError(
+            f"{where}: {clock[0]!r} is no date and time such as 2023-11-16 18:15:46.68"
+        ) from None
     whole = int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp())
     return WIDE.add(Decimal(whole), Decimal(fraction or 0))
 
@@ -183,5 +205,5 @@ def _epoch_unit(first: Decimal) -> str | None:
 
 def _disorder(arrivals: list[Decimal]) -> list[Note]:
     """A note on rows that arrive before the row above them."""
-    earlier = sum(b < a for a, b in zip(arrivals, arrivals[1:], strict=False))
+    earlier = sum(b < a for a, b in pairwise(arrivals))
     return [Note("disorder", {"count": earlier})] if earlier else []

@@ -17,10 +17,11 @@ class Format:
     """Where a kind of file keeps arrival, prompt length and output length.
 
     ``unit`` is that of a numeric arrival; date-times are understood in every format. ``fixed`` says the
-    unit stands in the column's name, so that a large number is not taken for an epoch. ``id`` and
-    ``text`` name optional columns; ``also`` columns only tell the format from another. ``own`` is the
-    lab's form: its arrivals stay as they are, and a row it cannot use is an error; a public trace is
-    moved to its first arrival, and rows of 0 tokens (failed calls) are left out and counted.
+    unit stands in the column's name, so that a large number is not taken for an epoch. ``id``,
+    ``text`` and ``priority`` name optional columns; ``also`` columns only tell the format from another.
+    ``own`` is the lab's form: its arrivals stay as they are, and a row it cannot use is an error; a
+    public trace is moved to its first arrival, and rows of 0 tokens (failed calls) are left out and
+    counted.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Format:
     fixed: bool = False
     id: str | None = None
     text: str | None = None
+    priority: str | None = None
     also: tuple[str, ...] = ()
     own: bool = False
 
@@ -41,7 +43,13 @@ class Format:
 
 
 FORMATS = (
-    Format("Tick Lab", "arrival", "prompt_tokens", "output_tokens", id="id", text="prompt", own=True),
+    Format(
+        *("Tick Lab", "arrival", "prompt_tokens", "output_tokens"),
+        id="id",
+        text="prompt",
+        priority="priority",
+        own=True,
+    ),
     Format("Azure LLM inference", "TIMESTAMP", "ContextTokens", "GeneratedTokens"),
     Format("BurstGPT", "Timestamp", "Request tokens", "Response tokens"),
     Format("RAGPulse", "timestamp", "input_length", "output_length", also=("session_id",)),

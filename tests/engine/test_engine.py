@@ -91,7 +91,7 @@ def test_alone_equals_batched_bit_for_bit(
         while not engine.scheduler.idle:
             engine.step()
             if chosen.id in engine.executor.logits:
-                logits[id(engine)].append(engine.executor.logits[chosen.id])
+                logits[id(engine)].extend(engine.executor.logits[chosen.id])
     batched, single = logits[id(together)], logits[id(alone)]
     assert all((a == b).all() for a, b in zip(batched, single, strict=False))
     assert len(batched) in (0, len(single))  # 0: refused

@@ -1,0 +1,153 @@
+"""The prefix cache: whole pages, compared by their tokens, found only after they were written."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import Engine, InputError, PagePool, Request, Service
+from engine.history import History, tokens_of
+from engine.model.reference import generate
+from engine.prefix import PrefixIndex
+from engine.replay import replay
+from tests.engine.models import SMALL, small_model
+from tests.engine.strategies import services
+
+
+def served(requests: list[Request], **settings_: object) -> History:
+    """A run with the prefix cache on."""
+    service = Service(**{"prefix_cache": True, "pages": None, **settings_})  # type: ignore[arg-type]
+    return Engine(service, model=small_model()).run(requests)
+
+
+def request(name: str, arrival: str, prompt: list[int], output: int = 3) -> Request:
+    return Request(name, Decimal(arrival), len(prompt), output, tuple(prompt))
+
+
+def hits(history: History) -> dict[str, int]:
+    return {key: count for record in history.records for key, count in record.hits}
+
+
+def test_one_token_is_always_computed() -> None:
+    prompt = list(range(10, 18))
+    run = served([request("a", "0", prompt), request("b", "1", prompt), request("c", "2", [*prompt, 99])])
+    assert hits(run) == {"a": 0, "b": 4, "c": 8}
+    assert tokens_of(run.records, "b") == tokens_of(run.records, "a")
+    assert tokens_of(run.records, "c") == generate(small_model(), [*prompt, 99], 3).tokens
+
+
+@pytest.mark.parametrize(("shared", "reused"), [(15, 0), (16, 16), (17, 16), (31, 16), (32, 32), (33, 32)])
+def test_reuse_is_in_whole_pages(shared: int, reused: int) -> None:
+    common = list(range(1, shared + 1))
+    trace = [
+        request("first", "0", [*common, 200, 201]),
+        request("second", "2", [*common, 210, 211]),
+        request("control", "4", [*reversed(common), 210, 211]),
+    ]
+    assert hits(served(trace, page_size=16, prefill_budget=64)) == {
+        "first": 0,
+        "second": reused,
+        "control": 0,
+    }
+
+
+def test_pages_cannot_be_found_in_the_tick_that_writes_them() -> None:
+    prompt = list(range(12))
+    run = served([request("a", "0", prompt, 6), request("b", "0", prompt), request("c", "0.1", prompt)])
+    assert hits(run) == {"a": 0, "b": 0, "c": 8}
+
+
+def test_a_hash_collision_gives_no_wrong_page() -> None:
+    index = PrefixIndex(2, hasher=lambda parent, tokens: 0)
+    pool = PagePool(8, 2, index)
+    pool.take("a", 3)
+    pool.publish("a", [1, 2, 3, 4, 5, 6])
+    pool.take("b", 2)
+    pool.publish("b", [9, 9, 3, 4])
+    a, b = pool.table("a"), pool.table("b")
+    assert pool.match([1, 2, 3, 4, 7, 7], 9) == a[:2]
+    assert pool.match([9, 9, 3, 4, 5, 6], 9) == b
+    assert pool.match([3, 4, 5, 6], 9) == []
+    pool.check()
+
+
+def test_eviction_takes_the_longest_unused_and_the_end_of_a_text_first() -> None:
+    pool = PagePool(4, 2, PrefixIndex(2))
+    for key, tokens in (("a", [1, 2, 3, 4]), ("b", [5, 6, 7, 8])):
+        pool.take(key, 2)
+        pool.publish(key, tokens)
+    a, b = list(pool.table("a")), list(pool.table("b"))
+    pool.release("a")
+    pool.release("b")
+    assert (pool.free_count(), pool.cached_count()) == (0, 4)
+    pool.take("c", 1)
+    assert pool.table("c") == [a[1]]
+    assert pool.match([1, 2, 3, 4], 9) == a[:1]
+    assert pool.match([5, 6, 7, 8], 9) == b
+    pool.check()
+
+
+def test_room_for_a_hit_is_not_counted_twice() -> None:
+    pool = PagePool(3, 2, PrefixIndex(2))
+    pool.take("a", 2)
+    pool.publish("a", [1, 2, 3, 4])
+    found = pool.match([1, 2, 3, 4], 9)
+    pool.release("a")
+    assert pool.has(1, beside=found)
+    assert not pool.has(2, beside=found)
+
+
+def test_copy_on_write() -> None:
+    pool = PagePool(3, 4)
+    pool.take("a", 1)
+    shared = pool.table("a")[0]
+    pool.share("b", [shared])
+    assert pool.references[shared] == 2
+    moved = pool.own("b", 0)
+    assert moved is not None
+    assert moved == (shared, pool.table("b")[0])
+    assert pool.own("a", 0) is None
+    pool.check()
+    pool.release("a")
+    pool.release("b")
+    assert pool.free_count() == 3
+
+
+def test_own_pages_do_not_count_as_hits_after_a_preemption() -> None:
+    trace = [request("a", "0", list(range(8)), 8), request("b", "0", list(range(50, 58)), 8)]
+    run = served(trace, pages=5, kv_reserve="on_demand")
+    metrics = run.metrics()
+    assert sum(m.preempted for m in metrics.requests.values()) > 0
+    assert metrics.summary.prefix_hits == 0
+    assert metrics.summary.prefix_queries == 16
+
+
+def test_contiguous_kv_has_no_prefix_cache() -> None:
+    with pytest.raises(InputError, match="prefix_cache"):
+        Service(prefix_cache=True, kv_layout="contiguous")
+
+
+@st.composite
+def families(draw: st.DrawFn) -> list[Request]:
+    """Requests that begin with one of two texts."""
+    stems = [list(range(30)), list(range(100, 130))]
+    found = []
+    for number in range(draw(st.integers(2, 7))):
+        stem = draw(st.sampled_from(stems))[: draw(st.integers(1, 14))]
+        prompt = stem + draw(st.lists(st.integers(0, 255), max_size=4))
+        arrival = str(Decimal(draw(st.integers(0, 200))) / 100)
+        found.append(request(f"R{number}", arrival, prompt, draw(st.integers(1, 8))))
+    return found
+
+
+@given(families(), services(kv_layout="paged"))
+@settings(max_examples=150, deadline=None)
+def test_same_tokens_with_the_cache_on_and_off(trace: list[Request], service: Service) -> None:
+    off = Engine(service, model=small_model()).run(trace)
+    on = Engine(service.replace(prefix_cache=True), model=small_model()).run(trace)
+    for one in trace:
+        assert tokens_of(on.records, one.id) == tokens_of(off.records, one.id)
+    assert replay(on, context=SMALL.context).records == [record.without_work() for record in on.records]
