@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from collections.abc import Sequence as Series
 from dataclasses import dataclass
+from typing import Any
 
 from engine.records import Chunk, Reason
 from engine.sequence import Sequence
@@ -69,25 +70,34 @@ QUEUE_ORDER: dict[str, Callable[[Sequence], Rank]] = {
 }
 
 
-def aged(service: Service, rank: Callable[[Sequence], Rank]) -> Callable[[Sequence], Rank]:
-    """``rank``, but whoever was passed over ``max_skip`` times goes first, the longest passed over of all."""
-    limit = service.max_skip
-    if limit is None:
-        return rank
-    return lambda sequence: (-sequence.skipped if sequence.skipped >= limit else 0, *rank(sequence))
+def passed_over_too_often(service: Service, sequence: Sequence) -> bool:
+    """Whether it is its turn whatever the order says."""
+    return service.max_skip is not None and sequence.skipped >= service.max_skip
+
+
+def decode_rank(service: Service, sequence: Sequence) -> Rank:
+    """Lowest decodes first: who was passed over too often (the longest of all first), then by the order."""
+    skipped = sequence.skipped if passed_over_too_often(service, sequence) else 0
+    return (-skipped, *DECODE_ORDER[service.decode_order](sequence))
+
+
+def queue_rank(service: Service, sequence: Sequence) -> tuple[Any, ...]:
+    """Lowest is the head: preempted ones in their order, who was passed over too often, then by the order."""
+    if sequence.preemptions:
+        return 0, sequence.order
+    place = (sequence.request.arrival, sequence.place)
+    if passed_over_too_often(service, sequence):
+        return 1, *place
+    return 2, *QUEUE_ORDER[service.queue_order](sequence), *place
 
 
 def order_queue(service: Service, waiting: deque[Sequence]) -> None:
-    """Sort the queue by ``queue_order``; preempted requests stay in front, in their order."""
+    """Sort the queue by ``queue_order``; under fcfs it is in order already."""
     if service.queue_order == "fcfs":
         return
-    rank = aged(service, QUEUE_ORDER[service.queue_order])
-    preempted = [s for s in waiting if s.preemptions]
-    others = sorted(
-        (s for s in waiting if not s.preemptions), key=lambda s: (*rank(s), s.request.arrival, s.place)
-    )
+    ordered = sorted(waiting, key=lambda sequence: queue_rank(service, sequence))
     waiting.clear()
-    waiting.extend(preempted + others)
+    waiting.extend(ordered)
 
 
 def unfinished(active: Series[Sequence]) -> tuple[str, ...]:
@@ -97,7 +107,7 @@ def unfinished(active: Series[Sequence]) -> tuple[str, ...]:
 
 def choose_decodes(service: Service, active: Series[Sequence]) -> tuple[list[Sequence], dict[str, Reason]]:
     """Who decodes in this tick, in order, and why each other ready request does not."""
-    ready = sorted((s for s in active if s.ready), key=aged(service, DECODE_ORDER[service.decode_order]))
+    ready = sorted((s for s in active if s.ready), key=lambda s: decode_rank(service, s))
     shared = service.shared_budget
     room = service.decode_slots if shared is None else min(service.decode_slots, shared)
     chosen, left_out = ready[:room], ready[room:]

@@ -145,7 +145,7 @@ class Scheduler:
             self._refuse_to_spin(closed_door)
         chunks, why_no_prefill = choose_prefill(self.service, self.active, chosen)
         blocked.update(why_no_prefill)
-        blocked.update(self._held_seats())
+        blocked.update(self._held_seats(tuple(preempted)))
         decode = tuple(self._decode(s, n) for s, n in choose_drafts(self.service, chosen, chunks))
         working = [s.key for s in chosen] + [chunk.id for chunk in chunks]
         return Plan(
@@ -318,9 +318,9 @@ class Scheduler:
 
     # ---- emit, finish, release -----------------------------------------------------------
 
-    def _held_seats(self) -> dict[str, Reason]:
-        """Finished members of a static batch, waiting for the others."""
-        by = unfinished(self.active)
+    def _held_seats(self, preempted: tuple[str, ...]) -> dict[str, Reason]:
+        """Finished members of a static batch, waiting for the others (up to a last one just preempted)."""
+        by = unfinished(self.active) or preempted
         return {s.key: Reason("seat_held", by=by) for s in self.active if s.finish is not None}
 
     def _emit(
