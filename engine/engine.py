@@ -169,11 +169,16 @@ class Engine:
     def cancel(self, request_id: str) -> bool:
         """End a live request (by its id, or by its key such as id#2). False if there is none."""
         with self.lock:
-            for key, handle in self._handles.items():
-                if request_id in (key, self._id_of(key)):
-                    self._end_early(handle, "cancelled")
-                    return True
-        return False
+            found = [h for key, h in self._handles.items() if request_id in (key, self._id_of(key))]
+            return self.cancel_handle(found[0]) if found else False
+
+    def cancel_handle(self, handle: Handle) -> bool:
+        """End the very request of ``handle``, whoever uses its id by now. False if it has ended."""
+        with self.lock:
+            if handle.ended:
+                return False
+            self._end_early(handle, "cancelled")
+            return True
 
     def _end_early(self, handle: Handle, reason: str) -> None:
         self.scheduler.cancel(handle.id, reason)

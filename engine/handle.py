@@ -41,7 +41,7 @@ class Handle:
 
     def cancel(self) -> bool:
         """End the request now; no token is delivered afterwards. False if it had already ended."""
-        return self._engine.cancel(self.id)
+        return self._engine.cancel_handle(self)
 
     def __iter__(self) -> Iterator[int]:
         given = 0

@@ -218,7 +218,12 @@ class ContiguousPool:
         return [range(a, b) for a, b in zip(starts, stops, strict=True) if a < b]
 
     def take(self, key: str, count: int) -> None:
-        """Give ``key`` the first run of ``count`` slots. Raises MemoryError and changes nothing if none."""
+        """Give ``key`` the first run of ``count`` slots.
+
+        Raises MemoryError if there is none, ValueError if ``key`` has a run; then nothing has changed.
+        """
+        if key in self._runs:
+            raise ValueError(f"{key} has a run; it must be released before another is taken")
         for gap in self._gaps():
             if len(gap) >= count:
                 self._runs[key] = range(gap.start, gap.start + count)

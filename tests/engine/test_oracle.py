@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine import simulate
 from engine.percentiles import Range
-from tests.engine.driving import drive
+from tests.engine.driving import Impatient, drive
 from tests.engine.oracle import Oracle
 from tests.engine.oracle_metrics import measure
 from tests.engine.random_runs import cancellations, crowded, horizons, runs
@@ -92,6 +92,17 @@ def test_runs_with_preemption(run, horizon, slo_ttft, slo_tpot):
     history, oracle = simulate(trace, service, horizon), Oracle(trace, service, horizon)
     ticks = check_run(history, oracle)
     check_metrics(history, oracle, ticks, slo_ttft, slo_tpot)
+
+
+@given(runs() | crowded(), horizons, st.data())
+@settings(max_examples=200, deadline=None)
+def test_runs_that_end_early(run, horizon, data):
+    trace, service = run
+    ends = {request.id: data.draw(st.integers(1, 9)) for request in trace}
+    history = simulate(trace, service, horizon, executor=Impatient(ends))
+    oracle = Oracle(trace, service, horizon, stops=ends)
+    ticks = check_run(history, oracle)
+    check_metrics(history, oracle, ticks, "0.5", "0.15")
 
 
 @given(runs() | crowded(), horizons, st.data())
