@@ -23,4 +23,4 @@ def trained() -> Transformer:
 
 @pytest.fixture(scope="session")
 def measured(trained: Transformer) -> Comparison:
-    return comparison(formats=FORMATS, model=trained)
+    return comparison(formats=FORMATS, model=trained, held_out_bytes=4096)

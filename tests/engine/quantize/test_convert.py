@@ -17,6 +17,7 @@ from engine.quantize import (
     QuantizationError,
     QuantizedLinear,
     inventory,
+    kernels,
     quantize,
     set_exact,
     stored,
@@ -148,9 +149,10 @@ def test_senseless_settings_are_refused(small: Transformer, settings: dict[str, 
 
 def test_large_layers_take_the_packed_kernels_by_themselves() -> None:
     model = nn.Sequential(nn.Linear(512, 512), nn.Linear(512, 64))
-    assert isinstance(quantize(model, "int4")[0], PackedInt4Linear)
+    faster = kernels.packed_rows() > 0
+    assert isinstance(quantize(model, "int4")[0], PackedInt4Linear if faster else Int4Linear)
     assert isinstance(quantize(model, "int4")[1], Int4Linear)
-    assert [layer.packed for layer in quantize(model, "int8")] == [True, False]
+    assert [layer.packed for layer in quantize(model, "int8")] == [faster, False]
     assert isinstance(quantize(model, "int4", kernel="float32")[0], Int4Linear)
     assert isinstance(quantize(model, "int4-asymmetric")[0], Int4Linear)
 

@@ -13,6 +13,7 @@ from engine.model.reference import generate
 from engine.model.tokens import encode
 from engine.model.transformer import Transformer
 from engine.quantize import Comparison, QuantizationError, comparison, quantize
+from engine.quantize.compare import FormatResult
 from engine.quantize.quality import (
     TokenDifference,
     forced_logits,
@@ -168,6 +169,6 @@ def largest(differences: list[TokenDifference]) -> float:
     return max(difference.largest for difference in differences)
 
 
-def mean_error(result, name: str) -> float:
+def mean_error(result: FormatResult, name: str) -> float:
     errors = [getattr(layer, name) for layer in result.layers if layer.weight_error is not None]
     return sum(errors) / len(errors)

@@ -1,0 +1,100 @@
+"""The comparison as a committed file, for pages that must be the same on every machine."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from engine.model.weights import FOLDER, load_preset, write_atomically
+from engine.quantize.compare import MAIN_FORMATS, Comparison, comparison
+from engine.quantize.convert import quantize
+from engine.quantize.speed import DecodeSpeed, decode_speeds
+
+RECORDED = Path(__file__).resolve().parent.parent / "recorded.json"
+FORMATS = (*MAIN_FORMATS, "int4-gptq", "int4-awq")
+DIGITS = 5
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """How the record was made.
+
+    `weights` is the sha256 of the weight file, `held_out_bytes` how much held-out text was read
+    (None: all of it). Numbers in the record are rounded to `digits` significant digits.
+    """
+
+    weights: str
+    threads: int
+    held_out_bytes: int | None
+    digits: int
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """A comparison with when, where and how it was made.
+
+    `speed` is of that machine on that day and nothing that another machine should reproduce.
+    """
+
+    date: str
+    processor: str
+    torch: str
+    settings: Settings
+    comparison: Comparison
+    speed: list[DecodeSpeed]
+
+
+def record(formats: Sequence[str] = FORMATS, held_out_bytes: int | None = None) -> Recorded:
+    """Measure now, on this machine, numbers rounded to `DIGITS` significant digits."""
+    settings = Settings(weights_checksum(), torch.get_num_threads(), held_out_bytes, DIGITS)
+    measured = Recorded(
+        date=datetime.date.today().isoformat(),
+        processor=processor(),
+        torch=str(torch.__version__),
+        settings=settings,
+        comparison=comparison(formats=formats, held_out_bytes=held_out_bytes),
+        speed=_speeds(formats),
+    )
+    return msgspec.convert(_rounded(msgspec.to_builtins(measured)), Recorded)
+
+
+def save(recorded: Recorded, path: Path = RECORDED) -> None:
+    """Write `recorded` as JSON that shows what changed when it is compared line by line."""
+    write_atomically(path, msgspec.json.format(msgspec.json.encode(recorded), indent=1) + b"\n")
+
+
+def load(path: Path = RECORDED) -> Recorded:
+    """The committed record. Raises `FileNotFoundError`, or msgspec's `DecodeError` for another content."""
+    return msgspec.json.decode(path.read_bytes(), type=Recorded)
+
+
+def weights_checksum() -> str:
+    """sha256, hex, of the trained weights: a record made with others is out of date."""
+    return hashlib.sha256((FOLDER / "tiny.safetensors").read_bytes()).hexdigest()
+
+
+def processor() -> str:
+    """Architecture, cores and vector instructions, as in `x86_64, 2 cores, AVX-512`."""
+    vectors = torch.backends.cpu.get_cpu_capability().replace("AVX512", "AVX-512")
+    return f"{platform.machine()}, {os.cpu_count()} cores, {vectors}"
+
+
+def _speeds(formats: Sequence[str]) -> list[DecodeSpeed]:
+    model = load_preset("tiny")
+    return decode_speeds({name: quantize(model, name) for name in formats if name in MAIN_FORMATS})
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_rounded(inner) for inner in value]
+    return value
