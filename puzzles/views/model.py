@@ -21,6 +21,7 @@ CELL_KINDS = (
     "preempted",
     "refused",
     "cancelled",
+    "failed",
 )
 
 
@@ -56,15 +57,19 @@ class Timeline(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """One page (or run of slots): its owner (None: free), slots written and slots it has."""
+    """One page (or run of slots): its owner (None: free or cached), slots written and slots it has.
+
+    ``sharers`` are the other requests that use the same page.
+    """
 
     owner: str | None
     written: int
     slots: int
+    sharers: tuple[str, ...] = ()
 
 
 class PageFrame(msgspec.Struct, frozen=True):
-    """The pool at the end of one tick, tokens; ``events`` are sentences."""
+    """The pool at the end of one tick, tokens; ``events`` are sentences, ``cached`` pages kept for reuse."""
 
     tick: int
     pages: tuple[Page, ...]
@@ -73,6 +78,7 @@ class PageFrame(msgspec.Struct, frozen=True):
     written: int
     free: int | None
     events: tuple[str, ...] = ()
+    cached: int = 0
 
 
 class PageMap(msgspec.Struct, frozen=True):

@@ -1,0 +1,165 @@
+"""The verdict: your number, the number, the difference; and the belief a wrong number betrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from engine import History
+from engine.words import Catalogue
+from puzzles.asking import Field, fields, right
+from puzzles.beliefs import Belief, hit
+from puzzles.comparison import PolicyTable, policy_table
+from puzzles.derivations import derivation
+from puzzles.evidence import RULE_OF_METRIC, EvidenceRow, Scene, evidence
+from puzzles.exercise import Exercise
+from puzzles.finished import Finished, finished
+from puzzles.solving import values
+from puzzles.words import exact, number, plain, run_name
+
+Answer = float | str | None
+
+
+class BeliefHit(msgspec.Struct, frozen=True):
+    """A known belief: its short name, what is wrong with it here, and the rows that refute it."""
+
+    name: str
+    title: str
+    sentence: str
+    evidence: tuple[EvidenceRow, ...]
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One field judged. ``given`` None: not answered. ``difference`` is given − correct, None for a choice.
+
+    ``derivation`` is the arithmetic of the correct value, ``rows`` the ticks it is read from.
+    """
+
+    key: str
+    part: str
+    label: str
+    unit: str
+    required: bool
+    given: Answer
+    correct: Answer
+    difference: float | None
+    right: bool
+    belief: BeliefHit | None
+    derivation: str
+    rows: tuple[EvidenceRow, ...]
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """``table`` is policies × metrics; ``score`` of the ``asked`` answers given are right."""
+
+    table: PolicyTable
+    items: tuple[Item, ...]
+    score: int
+    asked: int
+
+
+def verdict(
+    exercise: Exercise, answers: Mapping[str, float | str], histories: Mapping[str, History], language: str
+) -> Verdict:
+    """Judge ``answers`` by the finished runs ``histories``. Every field has its item, in the order asked.
+
+    Raises KeyError when a run that a field needs is missing, or the language is unknown.
+    """
+    judge = judge_of(exercise, answers, histories, language)
+    items = tuple(judge.item(field) for field in fields(exercise))
+    return Verdict(
+        table=policy_table(exercise, histories, judge.words),
+        items=items,
+        score=sum(item.right for item in items),
+        asked=sum(item.given is not None for item in items),
+    )
+
+
+def judge_of(
+    exercise: Exercise, answers: Mapping[str, float | str], histories: Mapping[str, History], language: str
+) -> Judge:
+    """Whoever judges ``answers`` by the finished runs."""
+    runs = finished(histories)
+    return Judge(exercise, dict(answers), runs, values(exercise, runs), exercise.words(language))
+
+
+class Judge(msgspec.Struct, frozen=True):
+    """What is needed to judge one field after the other."""
+
+    exercise: Exercise
+    answers: dict[str, float | str]
+    runs: Mapping[str, Finished]
+    correct: dict[str, Answer]
+    words: Catalogue
+
+    def item(self, field: Field) -> Item:
+        """One field judged."""
+        given, correct = self.answers.get(field.key), self.correct[field.key]
+        fits = given is not None and right(field, given, correct)
+        return Item(
+            key=field.key,
+            part=field.part,
+            label=field.label(self.words),
+            unit=field.unit,
+            required=field.required,
+            given=given,
+            correct=correct,
+            difference=_difference(given, correct),
+            right=fits,
+            belief=None if given is None or fits else self._belief(field),
+            derivation=derivation(field, self.runs, self.words),
+            rows=evidence(RULE_OF_METRIC[field.metric], self._scene(field)),
+        )
+
+    def _scene(self, field: Field) -> Scene:
+        """Where to look: the run of the field; of a wrong choice, the run that was chosen."""
+        given = self.answers.get(field.key)
+        run = given if field.choices and isinstance(given, str) else field.run
+        return Scene(run, self.runs[run], field.request, self.words)
+
+    def _belief(self, field: Field) -> BeliefHit | None:
+        belief = hit(self.exercise, field, self.answers, self.correct[field.key])
+        if belief is None:
+            return None
+        sentence = self.words(self._text(belief, field), **self._blanks(field))
+        title = self.words(f"belief.{belief.name}.title")
+        return BeliefHit(belief.name, title, sentence, self._evidence(belief, field))
+
+    def _text(self, belief: Belief, field: Field) -> str:
+        """The key of the sentence: one for choices, one for a metric if it has its own, else the usual."""
+        special = f"belief.{belief.name}.{'choice' if field.choices else field.metric}"
+        return special if field.choices or special in self.words else f"belief.{belief.name}"
+
+    def _evidence(self, belief: Belief, field: Field) -> tuple[EvidenceRow, ...]:
+        return evidence(belief.rule, self._scene(field))
+
+    def _blanks(self, field: Field) -> dict[str, str]:
+        """The blanks a belief's sentence may use."""
+        given = self.answers[field.key]
+        request = self.exercise.request(field.request) if field.request else None
+        tokens = request.output_tokens if request else 0
+        return {
+            "given": shown(given, field.unit, self.words),
+            "correct": shown(self.correct[field.key], field.unit, self.words),
+            "request": field.request or "",
+            "n": str(tokens),
+            "gaps": str(tokens - 1),
+            "prompt": str(request.prompt_tokens) if request else "",
+            "slots": str(self.exercise.service_of(field.run).decode_slots),
+        }
+
+
+def shown(value: Answer, unit: str, words: Catalogue) -> str:
+    """A value as the page prints it, with its unit."""
+    if value is None:
+        return words("value.none")
+    if isinstance(value, str):
+        return run_name(value, words)
+    return f"{plain(value) if unit == 'MB' else number(value)} {unit}"
+
+
+def _difference(given: Answer, correct: Answer) -> float | None:
+    if isinstance(given, float | int) and isinstance(correct, float):
+        return float(exact(given) - exact(correct))
+    return None

@@ -1,0 +1,50 @@
+"""The beliefs an exercise can meet: for each, the answer that betrays it and the rows that refute it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+import msgspec
+from markupsafe import Markup
+
+from puzzles.asking import Field, fields
+from puzzles.beliefs import BELIEFS, hit, wrong_values
+from puzzles.exercise import Exercise
+from puzzles.judging import judge_of
+from puzzles.render import belief_block
+from puzzles.solving import histories
+
+
+def beliefs(exercise: Exercise, language: str) -> list[Markup]:
+    """One block per belief that gives a wrong answer here, in the order of the exercise's list."""
+    judge = judge_of(exercise, {}, histories(exercise), language)
+    found = []
+    for field, given in examples(exercise, judge.correct).values():
+        item = msgspec.structs.replace(judge, answers={field.key: given}).item(field)
+        if item.belief is not None:
+            found.append(belief_block(item.belief, language, item))
+    return found
+
+
+def examples(
+    exercise: Exercise, correct: Mapping[str, float | str | None]
+) -> dict[str, tuple[Field, float | str]]:
+    """For each belief a field and a wrong answer that betrays it and no other."""
+    found: dict[str, tuple[Field, float | str]] = {}
+    for field in sorted(fields(exercise), key=lambda field: (not field.required, field.choices is not None)):
+        for name, given in _betraying(exercise, field, correct[field.key]):
+            found.setdefault(name, (field, given))
+    return {name: found[name] for name in exercise.beliefs if name in found}
+
+
+def _betraying(
+    exercise: Exercise, field: Field, correct: float | str | None
+) -> Iterator[tuple[str, float | str]]:
+    """The (belief, answer) pairs of a field in which the answer leads to that very belief."""
+    for name in exercise.beliefs:
+        for value in wrong_values(exercise, field, BELIEFS[name], correct):
+            given = round(float(value), 4) if isinstance(value, Fraction) else value
+            named = hit(exercise, field, {field.key: given}, correct)
+            if named is not None and named.name == name:
+                yield name, given

@@ -1,0 +1,110 @@
+"""Which pages there are, writing them, and saying which are stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from engine.words import LANGUAGES
+from puzzles.exercise import Exercise
+from puzzles.library import load, names
+from puzzles.quantization import read
+from puzzles.render import environment, page_styles
+from puzzles.site.exercise_page import exercise_context, weights_context
+from puzzles.site.glossary import GROUPS
+from puzzles.words import puzzle_words
+
+FOLDER = Path(__file__).parents[2] / "static"
+
+
+def build() -> dict[str, str]:
+    """Every file of the site: its place below the folder, and its text. The same on every machine."""
+    files = {"style.css": page_styles(), "index.html": _choice()}
+    for language in LANGUAGES:
+        files |= {f"{language}/{name}": text for name, text in _pages(language)}
+    return files
+
+
+def write(folder: Path = FOLDER) -> list[str]:
+    """Write the site below ``folder``; the places written."""
+    files = build()
+    for place, text in files.items():
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    return list(files)
+
+
+def stale(folder: Path = FOLDER) -> list[str]:
+    """The places that are missing, differ from what would be written, or belong to nobody."""
+    files = build()
+    wrong = [place for place, text in files.items() if _bytes(folder / place) != text.encode()]
+    strays = [path.relative_to(folder).as_posix() for path in folder.glob("*/*.html")]
+    return wrong + sorted(set(strays) - files.keys())
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def _choice() -> str:
+    languages = [{"name": name, "t": puzzle_words(name)} for name in LANGUAGES]
+    return environment().get_template("choose.html").render(languages=languages)
+
+
+def _pages(language: str) -> Iterator[tuple[str, str]]:
+    """The pages of one language: (file name, text)."""
+    shown = all_exercises()
+    cards = [{"file": file_name(one)} | _card(one, language) for one in shown]
+    yield "index.html", _page("index.html", "index.html", language, exercises=cards)
+    yield "glossary.html", _page("glossary.html", "glossary.html", language, groups=GROUPS)
+    yield "weights.html", _page("weights.html", "weights.html", language, **weights_context(language, read()))
+    for exercise in shown:
+        siblings = [other for other in shown if other.name == exercise.name and other.seed != exercise.seed]
+        others = [{"file": file_name(other)} | _card(other, language) for other in siblings]
+        yield from _exercise_pages(exercise, language, others)
+
+
+def _exercise_pages(
+    exercise: Exercise, language: str, others: list[dict[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """The page of an exercise, its sheets to draw on, and its page maps."""
+    files = {
+        "page": file_name(exercise),
+        "sheet": file_name(exercise, "sheet"),
+        "kv": file_name(exercise, "kv"),
+    }
+    context = exercise_context(exercise, language, read()) | {"others": others, "files": files}
+    yield files["page"], _page("exercise.html", files["page"], language, **context)
+    yield files["sheet"], _page("sheet.html", files["sheet"], language, **context)
+    if context["kv"]:
+        yield files["kv"], _page("kv.html", files["kv"], language, **context)
+
+
+def all_exercises() -> list[Exercise]:
+    """Every exercise followed by its printed variants."""
+    found = [load(name) for name in names()]
+    return [one.variant(seed) for one in found for seed in (0, *one.variants.printed)]
+
+
+def file_name(exercise: Exercise, kind: str = "") -> str:
+    """main.html, main-7.html for the variant of seed 7, main-7-kv.html for another page of it."""
+    parts = [exercise.name, str(exercise.seed) if exercise.seed else "", kind]
+    return "-".join(part for part in parts if part) + ".html"
+
+
+def _card(exercise: Exercise, language: str) -> dict[str, str]:
+    words = exercise.words(language)
+    lengths = [f"{one.id} {one.prompt_tokens}+{one.output_tokens}" for one in exercise.requests]
+    trace = words("list.separator").join(lengths)
+    if not exercise.seed:
+        return {"title": words("title"), "summary": words("summary"), "trace": trace}
+    title = words("again.title", title=words("title"), seed=exercise.seed)
+    return {"title": title, "summary": words("again.summary", trace=trace), "trace": trace}
+
+
+def _page(template: str, name: str, language: str, **context: object) -> str:
+    """One page. ``t`` of the context, an exercise's own words, wins over the room's."""
+    other = next(code for code in LANGUAGES if code != language)
+    known = {"t": puzzle_words(language), "name": name, "other": other} | context
+    return environment().get_template(template).render(known)

@@ -1,0 +1,191 @@
+"""What the page of one exercise shows: everything computed from its runs, everything in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from engine import History
+from engine.words import Catalogue
+from puzzles.asking import Field, fields
+from puzzles.comparison import table_of
+from puzzles.derivations import derivation
+from puzzles.exercise import Exercise, Part
+from puzzles.finished import finished
+from puzzles.page_counts import page_counts
+from puzzles.quantization import Recorded
+from puzzles.render import (
+    metrics_table,
+    page_counts_table,
+    pages_table,
+    quantization_table,
+    quantization_tables,
+    requests_table,
+    rule_card,
+    story_table,
+    timeline_table,
+    trace_table,
+)
+from puzzles.render.tables import trace_rows
+from puzzles.rules import rule_blanks
+from puzzles.site.belief_section import beliefs
+from puzzles.solving import histories, solve
+from puzzles.views import page_map, story, timeline
+from puzzles.views.common import title
+from puzzles.words import number, plain, puzzle_words, run_name
+
+SPARE = 1  # empty ticks at the end of a sheet, so that its length gives nothing away
+COMMAND_SEED = 11  # the seed that the page names for the command line
+
+
+def exercise_context(exercise: Exercise, language: str, recorded: Recorded | None) -> dict[str, Any]:
+    """Everything the template of the page asks for."""
+    words, found = exercise.words(language), histories(exercise)
+    page = ExercisePage(exercise, language, words, found)
+    parts = [page.part(part) for part in exercise.parts]
+    return {
+        "t": words,
+        "exercise": exercise,
+        "title": page.title(),
+        "rule_card": rule_card(exercise, language),
+        "trace": trace_table(exercise, language),
+        "readings": page.readings(),
+        "rows": trace_rows(exercise),
+        "parts": parts,
+        "sheets": page.sheets(),
+        "kv": page.kv(),
+        "beliefs": beliefs(exercise, language),
+        "quantization": quantization(language, recorded),
+        "another_seed": COMMAND_SEED,
+    }
+
+
+class ExercisePage:
+    """One exercise in one language, with its finished runs."""
+
+    def __init__(
+        self, exercise: Exercise, language: str, words: Catalogue, found: dict[str, History]
+    ) -> None:
+        self.exercise = exercise
+        self.language = language
+        self.words = words
+        self.histories = found
+        self.correct = solve(exercise, found)
+        self.fields = fields(exercise)
+
+    def title(self) -> str:
+        """The heading; a variant names its seed."""
+        own = self.words("title")
+        seed = self.exercise.seed
+        return self.words("again.title", title=own, seed=seed) if seed else own
+
+    def readings(self) -> dict[str, str]:
+        """The three ledgers in words, with the figures of the first two requests."""
+        first, second = self.exercise.requests[:2]
+        figures = rule_blanks(self.exercise) | {
+            "first": first.id,
+            "second": second.id,
+            "prompt": str(first.prompt_tokens),
+            "prompt2": str(second.prompt_tokens),
+            "output": str(first.output_tokens),
+            "reserve": plain(self.correct[f"{first.id}.kv_mb"] or 0),  # type: ignore[arg-type]
+        }
+        return {name: self.words(f"reading.{name}", **figures) for name in ("prefill", "decode", "kv")}
+
+    # ---- questions -----------------------------------------------------------------------------
+
+    def part(self, part: Part) -> dict[str, Any]:
+        """One part: its question with a grid to fill in, and its runs with the answers."""
+        asked = [field for field in self.fields if field.part == part.name]
+        gridded = [field for field in asked if field.policy and field.request]
+        runs = list(dict.fromkeys(field.run for field in gridded))
+        return {
+            "title": self.words(f"part.{part.name}.title"),
+            "ask": self.words(f"part.{part.name}.ask"),
+            "columns": [self._column(run, gridded) for run in runs],
+            "rows": self._grid(gridded),
+            "single": [self._single(field) for field in asked if field not in gridded],
+            "time": self._time(runs[0]),
+            "runs": [self._run(name) for name in runs],
+            "comparison": self._comparison(runs) if len(runs) > 1 else None,
+            "point": self.words(f"part.{part.name}.point", **self._figures()),
+        }
+
+    def _column(self, run: str, gridded: list[Field]) -> dict[str, Any]:
+        """A run of the grid with its metrics."""
+        metrics = dict.fromkeys(field.metric for field in gridded if field.run == run)
+        names = [self.words(f"table.{metric}") for metric in metrics]
+        return {"run": run_name(run, self.words), "metrics": names}
+
+    def _grid(self, gridded: list[Field]) -> list[dict[str, Any]]:
+        return [
+            row | {"asked": [field.required for field in gridded if field.request == row["id"]]}
+            for row in trace_rows(self.exercise)
+        ]
+
+    def _single(self, field: Field) -> dict[str, Any]:
+        choices = [run_name(name, self.words) for name in field.choices or ()]
+        label = field.label(self.words)
+        if choices:
+            label = self.words("sheet.choice", label=label, choices=" / ".join(choices))
+        return {"label": label, "unit": field.unit, "asked": field.required}
+
+    def sheets(self) -> list[dict[str, Any]]:
+        """Empty timelines to draw on. All are equally long: the length of a run is part of the answer."""
+        runs = list(dict.fromkeys(field.run for field in self.fields if field.policy and field.request))
+        ticks = max(len(self.histories[name].records) for name in runs) + SPARE
+        return [{"title": title(name, self.words), "ticks": ticks} for name in runs]
+
+    # ---- answers ---------------------------------------------------------------------------------
+
+    def _run(self, name: str) -> dict[str, Any]:
+        history = self.histories[name]
+        caption = self.words("table.requests", run=run_name(name, self.words))
+        return {
+            "title": title(name, self.words),
+            "timeline": timeline_table(timeline(history, name, self.words), self.language, captioned=False),
+            "requests": requests_table(history, caption, self.language),
+            "story": story_table(story(history, name, self.words), self.language),
+        }
+
+    def _time(self, run: str) -> str:
+        return self.words("answers.time", tick=number(self.histories[run].service.tick, 1))
+
+    def _comparison(self, runs: list[str]) -> Markup:
+        limits = self.exercise.limits
+        chosen = {name: self.histories[name] for name in runs}
+        return metrics_table(table_of(chosen, limits.ttft, limits.tpot, self.words), self.language)
+
+    def _figures(self) -> dict[str, str]:
+        """The blanks of a part's last word: every answer, and the throughput of every run."""
+        texts = {key: number(value) for key, value in self.correct.items() if isinstance(value, float)}
+        for name, history in self.histories.items():
+            texts[f"{name}.throughput"] = number(round(history.metrics().summary.throughput or 0.0, 2))
+        return {key.replace(".", "_"): text for key, text in texts.items()}
+
+    def kv(self) -> dict[str, Any] | None:
+        """The page counts and the maps of the runs that differ in layout."""
+        if not self.exercise.layouts:
+            return None
+        chosen = {name: self.histories[name] for name in self.exercise.layouts}
+        reserve = next(field for field in self.fields if field.metric == "kv_mb")
+        maps = [page_map(history, name, self.words) for name, history in chosen.items()]
+        return {
+            "reserve": derivation(reserve, finished(self.histories), self.words),
+            "counts": page_counts_table(page_counts(chosen, self.words), self.language),
+            "maps": [pages_table(one, self.language) for one in maps],
+        }
+
+
+def weights_context(language: str, recorded: Recorded | None) -> dict[str, Any]:
+    """The page of the recorded weight formats."""
+    tables = [] if recorded is None else quantization_tables(recorded, language)
+    return {"quantization": quantization(language, recorded), "tables": tables}
+
+
+def quantization(language: str, recorded: Recorded | None) -> Markup:
+    """The recorded figures, or the plain statement that there are none."""
+    if recorded is None:
+        return Markup("<p>{}</p>").format(puzzle_words(language)("quantization.missing"))
+    return quantization_table(recorded, language)

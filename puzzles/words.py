@@ -1,0 +1,38 @@
+"""The texts of this room, and numbers as a reader sees them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+from engine.words import Catalogue, catalogue
+
+
+def puzzle_words(language: str) -> Catalogue:
+    """The texts of puzzles in ``language``. Raises KeyError for an unknown language."""
+    return catalogue(Path(__file__).parent, language)
+
+
+def number(value: float | int | Fraction | Decimal, places: int = 2) -> str:
+    """``value`` with ``places`` decimals, or one more when it needs one: 1.20, 0.825."""
+    fraction = value if isinstance(value, Fraction) else Fraction(str(value))
+    fits = fraction * 10**places == round(fraction * 10**places)
+    return f"{float(fraction):.{places if fits else places + 1}f}"
+
+
+def plain(value: float | int | Fraction | Decimal) -> str:
+    """``value`` without needless zeros: 7.5, 0.1, 24."""
+    text = f"{float(value):.6f}".rstrip("0").rstrip(".")
+    return text or "0"
+
+
+def exact(value: float) -> Fraction:
+    """The decimal a reader sees in a float, as a fraction: 0.1 is one tenth."""
+    return Fraction(str(value))
+
+
+def run_name(name: str, words: Catalogue) -> str:
+    """The short title of a run; a run without one is called by its name."""
+    key = f"run.{name}.short"
+    return words(key) if key in words else name
