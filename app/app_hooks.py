@@ -1,0 +1,20 @@
+"""What ``panel serve app`` calls when the server comes and goes. Loaded twice, which adds nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.server import server
+from app.web.routes import install
+
+install()
+
+
+def on_server_loaded(server_context: Any) -> None:
+    """Open the store now, so that a bad database stops the start, and let the worker load torch meanwhile."""
+    server_context.application_context.io_loop.add_callback(server().worker.start)
+
+
+def on_server_unloaded(server_context: Any) -> None:
+    """End the worker. When the server is killed instead, the worker sees its input end and ends itself."""
+    server_context.application_context.io_loop.add_callback(server().close)

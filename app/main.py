@@ -1,0 +1,3 @@
+from app.pages.learn import serve
+
+serve()

@@ -1,0 +1,1 @@
+"""How the database came to its present shape; alembic runs these in order."""

@@ -1,0 +1,186 @@
+// Moves the page through its six steps as the lesson moves, carries what the learner asks for to the
+// server, and says so when the connection is lost. It draws nothing: the template holds the words.
+
+const STEPS = ["read", "predict", "run", "observe", "verdict", "again"]
+const PROBE = 2000 // ms between two looks for a server that is gone
+const HOPE = 4000 // ms the socket may take to come back once the server answers
+
+const all = (selector) => [...document.querySelectorAll(selector)]
+const one = (selector) => document.querySelector(selector)
+
+/** The player's own button: with the focus there, the arrow keys step at once. */
+const stepButton = () => one("#run .controls [data-root-id] > *")?.shadowRoot?.querySelector("button.step")
+
+export function render({ model, view, el }) {
+  el.hidden = true
+  const desk = (window.ticklabDesk ??= new Desk())
+  desk.serve(model, view.model.document)
+}
+
+class Desk {
+  constructor() {
+    this.lost = false
+    this.heard = 0
+    this.bindControls()
+    this.bindTheme()
+    document.addEventListener("click", (event) => this.guard(event), { capture: true })
+  }
+
+  /** Take over `model`, the server's side of the page; after a reconnect it is a new one. */
+  serve(model, bokehDocument) {
+    this.model = model
+    if (this.session && this.session !== model.session) {
+      location.reload()
+      return
+    }
+    this.session = model.session
+    if (this.document !== bokehDocument) {
+      this.document = bokehDocument
+      bokehDocument.on_event("connection_lost", () => this.connectionLost())
+      bokehDocument.on_event("client_reconnected", () => this.connectionBack())
+    }
+    model.on("state", () => this.show())
+    model.on("message", () => this.say())
+    model.on("verdict", () => this.showVerdict())
+    this.showVerdict()
+    this.show({ first: true })
+    this.say()
+    document.documentElement.dataset.ready = "true"
+  }
+
+  send(name, texts = {}) {
+    if (!this.lost) this.model.send_msg({ name, ...texts })
+  }
+
+  // ---- controls of the template -------------------------------------------------------------
+
+  bindControls() {
+    for (const button of all("[data-command]")) {
+      button.addEventListener("click", () => this.send(button.dataset.command))
+    }
+    one("#observe-form")?.addEventListener("submit", (event) => {
+      event.preventDefault()
+      this.send("observe", { text: one("#observed").value.slice(0, 100) })
+    })
+    one("#verdict-content")?.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-tick]")
+      if (button) this.jump(Number(button.dataset.tick))
+    })
+  }
+
+  bindTheme() {
+    const choice = one("#theme")
+    if (!choice) return
+    choice.value = document.documentElement.dataset.theme || "auto"
+    choice.addEventListener("change", () => {
+      document.documentElement.dataset.theme = choice.value
+      try { localStorage.setItem("ticklab:theme", choice.value) } catch { /* kept for this page only */ }
+      window.dispatchEvent(new CustomEvent("ticklab:theme", { detail: { theme: choice.value } }))
+    })
+  }
+
+  jump(tick) {
+    window.dispatchEvent(new CustomEvent("ticklab:tick", { detail: { tick, by: "verdict", playing: false } }))
+    one("#run").scrollIntoView({ block: "start" })
+  }
+
+  // ---- steps --------------------------------------------------------------------------------
+
+  show({ first = false } = {}) {
+    const state = this.model.state
+    const before = document.documentElement.dataset.step
+    if (state.locked && document.documentElement.dataset.locked !== "true") one("details.rules").open = false
+    Object.assign(document.documentElement.dataset, { step: state.step, locked: String(state.locked) })
+    this.showStrip(state.step)
+    for (const section of all("[data-from]")) {
+      section.hidden = STEPS.indexOf(state.step) < STEPS.indexOf(section.dataset.from)
+    }
+    for (const section of all("[data-until]")) {
+      section.hidden = STEPS.indexOf(state.step) > STEPS.indexOf(section.dataset.until)
+    }
+    if (state.observed) {
+      one("#observed").readOnly = true
+      one("#observe-form button").hidden = true
+    }
+    if (!first && before !== state.step) this.arrive(state.step)
+    if (!first && state.reload) location.reload()
+  }
+
+  showStrip(step) {
+    const here = STEPS.indexOf(step)
+    all("#steps li").forEach((item, index) => {
+      item.classList.toggle("past", index < here)
+      if (index === here) item.setAttribute("aria-current", "step")
+      else item.removeAttribute("aria-current")
+    })
+  }
+
+  /** The keyboard and the eye follow to the section that has just opened. */
+  arrive(step) {
+    const heading = one(`#${step} h2`)
+    if (!heading) return
+    const target = step === "run" ? stepButton() ?? heading : heading
+    target.focus({ preventScroll: true })
+    heading.scrollIntoView({ block: "start" })
+  }
+
+  showVerdict() {
+    const content = one("#verdict-content")
+    if (content) content.innerHTML = this.model.verdict
+  }
+
+  say() {
+    const { text = "", kind = "", number = 0 } = this.model.message
+    if (number <= this.heard) return
+    this.heard = number
+    const status = one("#status")
+    status.dataset.kind = kind
+    status.textContent = ""
+    requestAnimationFrame(() => { status.textContent = text })
+    const field = one("#observed")
+    const refused = kind === "observe"
+    field?.setAttribute("aria-invalid", String(refused))
+    if (one("#observe-problem")) one("#observe-problem").textContent = refused ? text : ""
+  }
+
+  // ---- connection -----------------------------------------------------------------------------
+
+  connectionLost() {
+    if (this.lost) return
+    this.lost = true
+    this.mark()
+    this.probe()
+  }
+
+  connectionBack() {
+    this.lost = false
+    clearTimeout(this.timer)
+    this.mark()
+  }
+
+  mark() {
+    document.documentElement.dataset.connection = this.lost ? "lost" : "open"
+    one("#offline").hidden = !this.lost
+    all(".needs-server").forEach((section) => { section.inert = this.lost })
+    window.dispatchEvent(new CustomEvent("ticklab:connection", { detail: { open: !this.lost } }))
+  }
+
+  /** Nothing that needs the server may be pressed while it is away; typing goes on. */
+  guard(event) {
+    if (!this.lost) return
+    const button = event.composedPath().find((node) => node.matches?.("button[type=submit], button:not([type])"))
+    if (!button || !event.composedPath().includes(one("#predict"))) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    one("#offline").scrollIntoView({ block: "nearest" })
+  }
+
+  async probe() {
+    if (!this.lost) return
+    const answers = await fetch("healthz", { cache: "no-store" }).then((answer) => answer.ok, () => false)
+    this.timer = setTimeout(() => {
+      if (this.lost && answers) location.reload()
+      else this.probe()
+    }, answers ? HOPE : PROBE)
+  }
+}

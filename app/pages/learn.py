@@ -1,0 +1,233 @@
+"""The learner's page: components around one lesson."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from typing import Any
+
+import panel as pn
+from bokeh.document import Document
+
+from app.components import Player, PredictionForm
+from app.pages.desk import Desk
+from app.pages.pictures import Pictures
+from app.pages.template import frame, template
+from app.pages.texts import Texts
+from app.server import Server, server
+from app.state import STEPS, Lesson, NotAllowed
+from app.web.identity import LANGUAGE, LEARNER, known_learner, new_learner
+from app.words import choose_language, first_argument
+from app.worker import WorkerError
+
+log = logging.getLogger(__name__)
+
+TEXT_LENGTH = 500  # characters of one answer
+
+
+class LearnPage:
+    """Wires one lesson to the components of one session. All that happens on the page passes here."""
+
+    def __init__(self, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self.texts = Texts(lesson)
+        self.pictures = Pictures(lesson, self.texts)
+        self.known = {field["key"] for field in self.texts.fields()} | {"confidence", "why"}
+        self.number = 0
+        self.form = PredictionForm(
+            language=lesson.language,
+            fields=self.texts.fields(),
+            parts=self.texts.parts(),
+            draft=dict(lesson.draft),
+            locked=lesson.locked,
+            storage_id=f"{lesson.learner}:{lesson.exercise_name}:{lesson.attempt}",
+        )
+        self.desk = Desk(session=secrets.token_hex(8), state=self.state())  # type: ignore[no-untyped-call]
+        self._watch()
+
+    @property
+    def player(self) -> Player:
+        return self.pictures.player
+
+    @property
+    def roots(self) -> dict[str, Any]:
+        """Every component of the page, by the name the template gives its place."""
+        return {"form": self.form, **self.pictures.roots, "desk": self.desk}
+
+    def state(self, **more: Any) -> dict[str, Any]:
+        """Where the lesson stands, for the browser: no answer and no run is in it."""
+        lesson = self.lesson
+        return {
+            "step": lesson.step,
+            "locked": lesson.locked,
+            "done": lesson.done,
+            "observed": lesson.observed is not None,
+            **more,
+        }
+
+    def _watch(self) -> None:
+        self.form.param.watch(self._draft, "draft")
+        self.form.param.watch(self._lock, "lock")
+        self.player.param.watch(self._step, "request_step")
+        self.player.param.watch(self._end, "request_end")
+        self.player.param.watch(self._move, "tick")
+        self.pictures.quantization.param.watch(self._compare, "asked")
+        self.desk.param.watch(self._command, "command")
+
+    # ---- what the learner does -----------------------------------------------------------------
+
+    async def _draft(self, event: Any) -> None:
+        await self.lesson.save_draft(self._known_texts(event.new))
+
+    def _known_texts(self, draft: dict[str, Any]) -> dict[str, str]:
+        """Only texts of questions that are asked, and not too long: a draft comes from a browser."""
+        return {
+            key: text[:TEXT_LENGTH]
+            for key, text in draft.items()
+            if key in self.known and isinstance(text, str)
+        }
+
+    async def _lock(self, _: Any) -> None:
+        problems = await self.lesson.lock(self._known_texts(self.form.draft))
+        if problems:
+            self.form.refuse(self.texts.problems(problems))
+            return
+        self.form.param.update(draft=dict(self.texts.locked_draft()), locked=True)
+        self.pictures.open()
+        self._tell("said.locked")
+
+    async def _step(self, _: Any) -> None:
+        await self._run(self.lesson.run_step)
+
+    async def _end(self, _: Any) -> None:
+        await self._run(self.lesson.run_to_end)
+
+    async def _run(self, ask: Any) -> None:
+        self.player.problem = ""
+        before = self.lesson.done
+        try:
+            histories = await ask()
+        except NotAllowed as error:
+            self._tell(f"refused.{error.code}", kind="refused")
+        except WorkerError as error:
+            self.player.problem = self._failure(error)
+        else:
+            self.pictures.show(histories)
+            if self.lesson.done and not before:
+                self._tell("said.done")
+
+    async def _move(self, event: Any) -> None:
+        await self.lesson.move(event.new)
+
+    async def _compare(self, _: Any) -> None:
+        try:
+            comparison = await self.lesson.compare_formats()
+            histories = await self.lesson.catch_up()
+        except NotAllowed as error:
+            self._tell(f"refused.{error.code}", kind="refused")
+        except WorkerError as error:
+            self.pictures.quantization.problem = self._failure(error)
+        else:
+            self.pictures.compare(comparison, histories)
+
+    async def _command(self, event: Any) -> None:
+        command = dict(event.new)
+        name = command.pop("name")
+        try:
+            await getattr(self, f"_do_{name}")(**command)
+        except NotAllowed as error:
+            self._tell(f"refused.{error.code}", kind="refused")
+        except WorkerError as error:
+            self._say(self._failure(error), kind="refused")
+
+    async def _do_read(self) -> None:
+        await self.lesson.read()
+        self.desk.state = self.state()
+
+    async def _do_observe(self, text: str) -> None:
+        problem = await self.lesson.observe(text)
+        if problem:
+            self._say(self.texts.problem(problem), kind="observe")
+            return
+        await self._do_reveal()
+
+    async def _do_reveal(self) -> None:
+        await self._verdict()
+        self._tell("said.verdict")
+
+    async def _verdict(self) -> None:
+        self.desk.verdict = self.texts.verdict(await self.lesson.reveal())
+
+    async def _do_again(self) -> None:
+        await self.lesson.again()
+        self.desk.state = self.state(reload=True)
+
+    def _failure(self, error: WorkerError) -> str:
+        """What the learner is told; the log has the rest."""
+        log.warning("the engine failed: %r", error)
+        return self.texts.words(f"run.error.{error.code}", text=str(error))
+
+    # ---- what the page says ----------------------------------------------------------------------
+
+    def _tell(self, key: str, kind: str = "said", **values: str) -> None:
+        self.desk.state = self.state()
+        self._say(self.texts.words(key, **values), kind)
+
+    def _say(self, text: str, kind: str) -> None:
+        self.number += 1
+        self.desk.message = {"text": text, "kind": kind, "number": self.number}
+
+    # ---- coming back -------------------------------------------------------------------------------
+
+    async def restore(self) -> None:
+        """After the page has been painted: bring back the run this learner had, and the verdict."""
+        if not self.lesson.locked or not self.lesson.known:
+            return
+        try:
+            self.pictures.show(await self.lesson.catch_up())
+            if self.lesson.revealed:
+                await self._verdict()
+        except WorkerError as error:
+            self.player.problem = self._failure(error)
+
+    # ---- the document --------------------------------------------------------------------------------
+
+    def put_on(self, document: Document) -> None:
+        """Make this page the document's."""
+        context = frame(self.lesson.language) | self.texts.context()
+        for name, component in self.roots.items():
+            component.server_doc(document, title=context["exercise_title"], location=False)
+            document.roots[-1].name = name
+        document.template = template("lab.html.j2")
+        document.template_variables.update(
+            context,
+            state=self.state(),
+            attempt_text=self.texts.attempt(),
+            steps=STEPS,
+            built=True,
+        )
+
+
+def serve() -> None:
+    """Build the page of whoever asks. When that fails the handler says so; the log has the reason."""
+    document = pn.state.curdoc
+    assert document is not None
+    # Kept by session, so to be said in each: reconnect, and no models that nobody asks for.
+    pn.config.param.update(reconnect=True, browser_info=False, notifications=False)
+    try:
+        page = LearnPage(lesson_of(server()))
+        page.put_on(document)
+        pn.state.onload(page.restore)
+    except Exception:
+        log.exception("the learner's page could not be built")
+
+
+def lesson_of(shared: Server) -> Lesson:
+    """The lesson of the browser behind this session."""
+    cookies, accepted = pn.state.cookies, str(pn.state.headers.get("Accept-Language") or "")
+    asked = first_argument(pn.state.session_args, "lang")
+    return Lesson(
+        server=shared,
+        learner=known_learner(cookies.get(LEARNER)) or new_learner(),
+        language=choose_language(asked, cookies.get(LANGUAGE), accepted),
+    )

@@ -1,0 +1,70 @@
+"""The run as the page shows it: the player, the recorded runs, and the pictures of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.components import Backlog, Log, PageMaps, Player, Quantization, Runs, Streams, Strip, Timelines
+from app.pages.texts import Texts
+from app.state import Lesson
+from engine import History
+from puzzles.views import run_view
+
+
+class Pictures:
+    """Every component that shows the run. They hold nothing of it until ``show`` is called."""
+
+    def __init__(self, lesson: Lesson, texts: Texts) -> None:
+        self.lesson = lesson
+        self.texts = texts
+        language, main = lesson.language, texts.side_by_side
+        self.player = Player(
+            language=language,
+            enabled=lesson.locked,
+            tick=lesson.tick if lesson.locked else -1,
+            tick_seconds=texts.tick_seconds,
+        )
+        self.runs = Runs(language=language)
+        self.timelines = Timelines(language=language, names=main, predictions=texts.predictions())
+        self.quantization = Quantization(language=language, enabled=lesson.locked)
+        self.roots: dict[str, Any] = {
+            "player": self.player,
+            "runs": self.runs,
+            "strip": Strip(language=language, titles=texts.titles, names=main),
+            "timelines": self.timelines,
+            "slow": Timelines(language=language, names=texts.other_parts),
+            "pages": PageMaps(language=language, names=texts.pools),
+            "quantization": self.quantization,
+            "backlog": Backlog(language=language, titles=texts.titles, names=main),
+            "streams": Streams(language=language, titles=texts.titles, names=texts.formats),
+            "log": Log(language=language, titles=texts.titles, names=main),
+        }
+
+    def open(self) -> None:
+        """The prediction is locked: the run may begin, and the prediction is marked in it."""
+        self.timelines.predictions = self.texts.predictions()
+        self.player.enabled = True
+        self.quantization.enabled = True
+
+    def compare(self, comparison: Mapping[str, Any], histories: Mapping[str, History]) -> None:
+        """Show what fewer bits cost, beside the milliseconds that the runs were measured to take."""
+        self.quantization.show(comparison, self.milliseconds(histories))
+
+    def milliseconds(self, histories: Mapping[str, History]) -> dict[str, list[float | None]]:
+        """The measured milliseconds of each tick so far (None: no work), by weight format."""
+        return {
+            self.lesson.exercise.run(name).weights: [
+                record.work.ms if record.work else None for record in histories[name].records
+            ]
+            for name in self.texts.formats
+            if name in histories
+        }
+
+    def show(self, histories: Mapping[str, History]) -> None:
+        """Send what the browser lacks, then let the player know of it."""
+        if not histories:
+            return
+        views = [run_view(history, name, self.lesson.language) for name, history in histories.items()]
+        self.runs.show(views)
+        self.player.param.update(known=self.lesson.known, last=self.lesson.last)

@@ -1,0 +1,61 @@
+"""The frame of every page: our own HTML, escaped by default, in the visitor's language."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from app.words import HTML_LANG, app_words
+from engine.words import LANGUAGES
+from puzzles.render import table_styles
+
+HERE = Path(__file__).parent
+CODE = (HERE, HERE.parent / "components")
+
+
+@cache
+def environment() -> Environment:
+    """Templates of this room. Everything put in is escaped unless it says it is safe."""
+    loader = FileSystemLoader(HERE.parent / "templates")
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+def template(name: str) -> Template:
+    return environment().get_template(name)
+
+
+@cache
+def version() -> str:
+    """A short digest of our scripts and sheets: a new release gets new addresses."""
+    digest = hashlib.sha256()
+    digest.update(table_styles().encode())
+    for path in sorted(
+        path for folder in CODE for path in folder.iterdir() if path.suffix in (".js", ".css")
+    ):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def frame(language: str) -> dict[str, Any]:
+    """What every page needs: its language, its words, the other languages, its style sheets."""
+    words = app_words(language)
+    return {
+        "language": language,
+        "html_lang": HTML_LANG[language],
+        "words": words,
+        "languages": [(name, HTML_LANG[name], app_words(name)("language.name")) for name in LANGUAGES],
+        "tokens": f"components/app.components.base/LabComponent/_css/tokens.css?v={version()}",
+        "tables": f"lab/tables.css?v={version()}",
+        "sheet": f"components/app.pages.desk/Desk/_css/page.css?v={version()}",
+    }
+
+
+def error_page(language: str) -> str:
+    """What a visitor sees when the page cannot be built: what happened and what to do, no traceback."""
+    return template("error.html.j2").render(**frame(language))

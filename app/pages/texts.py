@@ -1,0 +1,189 @@
+"""What the page says about a lesson, in its language: questions, problems, the rules, the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.pages.template import template
+from app.state import Lesson
+from app.words import app_words
+from engine import History
+from puzzles import Field, Problem, field_of, fields
+from puzzles.asking import right
+from puzzles.judging import Verdict, shown, verdict
+from puzzles.render import items_table, metrics_table, rule_card, trace_table
+from puzzles.words import run_name
+
+
+class Texts:
+    """Everything about a lesson that is words. Asks the lesson, changes nothing."""
+
+    def __init__(self, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self.exercise = lesson.exercise
+        self.words = app_words(lesson.language)
+        self.puzzle_words = self.exercise.words(lesson.language)
+
+    # ---- the exercise ---------------------------------------------------------------------------
+
+    def context(self) -> dict[str, Any]:
+        """What the template of the page needs to know about the exercise."""
+        observed = field_of(self.exercise, self.exercise.observe or "")
+        return {
+            "exercise_title": self.puzzle_words("title"),
+            "lead": self.puzzle_words("lead"),
+            "rules": self.rules(),
+            "trace": trace_table(self.exercise, self.lesson.language),
+            "observe_question": self.words("observe.question", field=observed.label(self.puzzle_words)),
+            "observe_unit": observed.unit,
+            "observed_text": (self.lesson.observed or {}).get("text", ""),
+        }
+
+    def attempt(self) -> str:
+        """Which try this is."""
+        number = self.lesson.attempt
+        return self.words("attempt.first") if number == 1 else self.words("attempt.later", number=number)
+
+    def rules(self) -> str:
+        """HTML of the rule card, as the pages without JavaScript print it."""
+        return rule_card(self.exercise, self.lesson.language)
+
+    @property
+    def side_by_side(self) -> list[str]:
+        """The runs that share one time axis: those whose numbers were asked first."""
+        first = self.exercise.parts[0].name
+        asked = {field.run for field in fields(self.exercise) if field.part == first and field.policy}
+        return [run.name for run in self.exercise.runs if run.name in asked]
+
+    @property
+    def other_parts(self) -> list[str]:
+        """The runs of the later parts: another clock, another time axis."""
+        return [run.name for run in self.exercise.runs if run.part != self.exercise.parts[0].name]
+
+    @property
+    def pools(self) -> list[str]:
+        """The runs whose KV pools are compared: the last policy, and the runs with another layout."""
+        layouts = {run.name: self.exercise.service_of(run.name).kv_layout for run in self.exercise.runs}
+        return [self.side_by_side[-1], *(name for name, layout in layouts.items() if layout != "paged")]
+
+    @property
+    def formats(self) -> list[str]:
+        """The runs whose texts are compared: one service in every weight format."""
+        last = self.side_by_side[-1]
+        return [last, *(run.name for run in self.exercise.runs if run.weights != "fp32")]
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """A short title for each run, where space is short."""
+        return {run.name: run_name(run.name, self.puzzle_words) for run in self.exercise.runs}
+
+    @property
+    def tick_seconds(self) -> float:
+        return float(self.exercise.service_of(self.side_by_side[0]).tick)
+
+    # ---- the form --------------------------------------------------------------------------------
+
+    def fields(self) -> list[dict[str, Any]]:
+        """The questions as the form takes them."""
+        return [self._field(field) for field in fields(self.exercise)]
+
+    def parts(self) -> list[dict[str, str]]:
+        """The parts of the form: what each is about, and what it asks."""
+        words = self.puzzle_words
+        return [
+            {
+                "name": part.name,
+                "title": words(f"part.{part.name}.title"),
+                "note": words(f"part.{part.name}.ask"),
+            }
+            for part in self.exercise.parts
+        ]
+
+    def _field(self, field: Field) -> dict[str, Any]:
+        return {
+            "key": field.key,
+            "part": field.part,
+            "run": field.run,
+            "policy": field.policy,
+            "request": field.request,
+            "metric": field.metric,
+            "unit": field.unit,
+            "required": field.required,
+            "choices": self._choices(field),
+            "label": field.label(self.puzzle_words),
+        }
+
+    def _choices(self, field: Field) -> list[dict[str, str]] | None:
+        if field.choices is None:
+            return None
+        return [{"value": name, "label": run_name(name, self.puzzle_words)} for name in field.choices]
+
+    def problem(self, problem: Problem) -> str:
+        return problem.sentence(self.puzzle_words)
+
+    def problems(self, problems: Mapping[str, Problem]) -> dict[str, str]:
+        """A sentence per field."""
+        return {key: self.problem(problem) for key, problem in problems.items()}
+
+    # ---- what was locked ---------------------------------------------------------------------------
+
+    def locked_draft(self) -> dict[str, str]:
+        """The locked answers as texts, as the form shows them."""
+        prediction = self.lesson.prediction
+        if prediction is None:
+            return {}
+        texts = {
+            key: f"{value:g}" if isinstance(value, float) else value
+            for key, value in prediction.answers.items()
+        }
+        if prediction.confidence is not None:
+            texts["confidence"] = str(prediction.confidence)
+        return texts | ({"why": prediction.why} if prediction.why else {})
+
+    def predictions(self) -> dict[str, dict[str, float]]:
+        """The predicted TTFTs as the timelines mark them: run, request, seconds."""
+        marks: dict[str, dict[str, float]] = {}
+        if self.lesson.prediction is None:
+            return marks
+        for field in fields(self.exercise):
+            value = self.lesson.prediction.answers.get(field.key)
+            if field.metric == "ttft" and field.request and isinstance(value, (int, float)):
+                marks.setdefault(field.run, {})[field.request] = float(value)
+        return marks
+
+    # ---- the verdict ---------------------------------------------------------------------------------
+
+    def verdict(self, histories: Mapping[str, History]) -> str:
+        """HTML of the verdict: the table of policies, your numbers, what wrong ones betray."""
+        prediction = self.lesson.prediction
+        assert prediction is not None
+        judged = verdict(self.exercise, prediction.answers, histories, self.lesson.language)
+        return template("verdict.html.j2").render(
+            words=self.words,
+            policies=metrics_table(judged.table, self.lesson.language),
+            items=items_table(judged, self.lesson.language),
+            misses=[item for item in judged.items if item.given is not None and not item.right],
+            score=self._score(judged),
+            observed=self._observed(judged),
+        )
+
+    def _score(self, judged: Verdict) -> str:
+        key = "verdict.score.first" if self.lesson.attempt == 1 else "verdict.score.later"
+        return self.words(key, score=judged.score, asked=judged.asked)
+
+    def _observed(self, judged: Verdict) -> str:
+        """Whether the number read off the timeline is the one it shows."""
+        field = field_of(self.exercise, self.exercise.observe or "")
+        item = next(item for item in judged.items if item.key == field.key)
+        value = (self.lesson.observed or {})["value"]
+        key = "verdict.observed.right" if right(field, value, item.correct) else "verdict.observed.wrong"
+        return self.words(
+            key,
+            value=self._shown(value, field.unit),
+            correct=self._shown(item.correct, field.unit),
+            field=field.label(self.puzzle_words),
+        )
+
+    def _shown(self, value: Any, unit: str) -> str:
+        return shown(value, unit, self.puzzle_words)

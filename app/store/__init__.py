@@ -1,0 +1,7 @@
+"""What outlives a session: attempts, drafts, locked predictions, progress."""
+
+from app.store.database import open_store
+from app.store.store import Store
+from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress
+
+__all__ = ["STEPS", "Attempt", "Draft", "Place", "Prediction", "Progress", "Store", "open_store"]

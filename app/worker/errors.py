@@ -1,0 +1,33 @@
+"""What can go wrong with a run. ``code`` names the message a learner sees (``run.error.<code>``)."""
+
+from __future__ import annotations
+
+
+class WorkerError(RuntimeError):
+    """A run could not be had; there are no numbers of it."""
+
+    code = "failed"
+
+
+class WorkerLost(WorkerError):
+    """The process ended while it was asked; the next call starts a new one."""
+
+    code = "lost"
+
+
+class WorkerTimeout(WorkerError):
+    """The command took longer than a command may; the process was ended."""
+
+    code = "slow"
+
+
+class WorkerBusy(WorkerError):
+    """Too many commands wait already; nothing was asked."""
+
+    code = "busy"
+
+
+class WorkerRefused(WorkerError):
+    """The engine says no: malformed input, or a run that can never go on. The text says what."""
+
+    code = "refused"

@@ -1,0 +1,88 @@
+"""Recorded runs, shared by all learners of this server: a tick is run once, by whoever asks first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.worker.client import Worker
+from app.worker.errors import WorkerRefused
+from app.worker.spec import RunSpec
+from engine import History, Request, TickRecord
+
+CHUNK = 64  # ticks asked for at once: between two chunks another learner has a turn
+KEPT = 256  # recordings kept
+LONGEST = 20_000  # ticks of one run
+
+
+@dataclass
+class Recording:
+    """The ticks of one run so far; ``done`` when there are no more. Records are only ever added."""
+
+    spec: RunSpec
+    records: list[TickRecord] = field(default_factory=list)
+    done: bool = False
+    busy: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    def history(self, ticks: int | None = None) -> History:
+        """The run's first ``ticks`` ticks (all that are known for None) as the views and metrics take it."""
+        requests = {request.id: request for request in self.spec.requests}
+        return History(self.spec.service, requests, self.records[:ticks])
+
+    def has(self, ticks: int) -> bool:
+        """Whether the first ``ticks`` ticks are there, or all there are."""
+        return self.done or len(self.records) >= ticks
+
+
+class Runs:
+    """Recordings by key. ``worker`` runs what nobody has run yet."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+        self._recordings: OrderedDict[str, Recording] = OrderedDict()
+        self._comparisons: OrderedDict[tuple[Request, ...], asyncio.Future[dict[str, Any]]] = OrderedDict()
+
+    def recording(self, spec: RunSpec) -> Recording:
+        """What is known of this run, without asking anybody. May forget the recording used longest ago."""
+        key = spec.key
+        found = self._recordings.setdefault(key, Recording(spec))
+        self._recordings.move_to_end(key)
+        if len(self._recordings) > KEPT:
+            self._recordings.popitem(last=False)
+        return found
+
+    async def first(self, spec: RunSpec, ticks: int) -> Recording:
+        """The recording with at least its first ``ticks`` ticks (fewer when it ends). Raises WorkerError."""
+        recording = self.recording(spec)
+        async with recording.busy:
+            while not recording.has(ticks):
+                await self._extend(recording, ticks)
+        return recording
+
+    async def upto(self, spec: RunSpec, tick: int) -> list[TickRecord]:
+        """The records of the ticks 0 … ``tick`` (fewer when the run ends). Raises WorkerError."""
+        return (await self.first(spec, tick + 1)).records[: tick + 1]
+
+    async def to_end(self, spec: RunSpec) -> Recording:
+        """The whole run. Raises WorkerError."""
+        return await self.first(spec, LONGEST)
+
+    async def comparison(self, requests: tuple[Request, ...]) -> dict[str, Any]:
+        """The weight formats side by side on these prompts, measured once. Raises WorkerError."""
+        found = self._comparisons.get(requests)
+        if found is None or (found.done() and found.exception()):
+            found = self._comparisons[requests] = asyncio.ensure_future(self.worker.compare(requests))
+        if len(self._comparisons) > KEPT:
+            self._comparisons.popitem(last=False)
+        return await asyncio.shield(found)
+
+    async def _extend(self, recording: Recording, ticks: int) -> None:
+        start = len(recording.records)
+        if start >= LONGEST:
+            raise WorkerRefused(f"the run has not ended after {LONGEST} ticks")
+        upto = min(start + CHUNK, ticks) - 1
+        answer = await self.worker.advance(recording.spec, start, upto)
+        recording.records.extend(answer.records)
+        recording.done = answer.done

@@ -1,0 +1,73 @@
+"""A run for readers: the settings, a row per request, the summary, the timeline."""
+
+from __future__ import annotations
+
+from engine.cli.figures import number, setting_text
+from engine.cli.said import said_lines
+from engine.cli.summary import Limits, summary
+from engine.cli.table import table
+from engine.cli.timeline import timeline
+from engine.explain import sentence
+from engine.history import History
+from engine.metrics import Metrics, RequestMetrics
+from engine.progress import refusals
+from engine.service import SETTINGS, Service
+from engine.trace_files import TraceFile
+from engine.words import Catalogue
+
+MOST_ROWS = 60
+ALWAYS = ("policy", "tick", "prefill_budget", "decode_slots", "pages", "page_size")
+PLAIN = ("id", "arrival", "prompt", "output", "status", "queue", "ttft", "tpot", "e2e")
+
+
+def report(trace: TraceFile, history: History, metrics: Metrics, limits: Limits, words: Catalogue) -> str:
+    """Everything, ending with a newline."""
+    parts = [
+        "\n".join(_head(trace, history.service, words)),
+        _requests(history, metrics, words),
+        summary(history, metrics, limits, words),
+        timeline(history, words),
+        said_lines(history, MOST_ROWS, words),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _head(trace: TraceFile, service: Service, words: Catalogue) -> list[str]:
+    plain = Service()
+    shown = [n for n in SETTINGS if n in ALWAYS or getattr(service, n) != getattr(plain, n)]
+    settings = ", ".join(f"{name} {setting_text(getattr(service, name))}" for name in shown)
+    title = words("cli.trace", name=trace.name, format=trace.format, count=len(trace.requests))
+    return [title, settings, *(words(f"note.{note.code}", **note.values) for note in trace.notes)]
+
+
+# ---- requests ------------------------------------------------------------------------------------
+
+
+def _requests(history: History, metrics: Metrics, words: Catalogue) -> str:
+    found = list(metrics.requests.values())[:MOST_ROWS]
+    reasons = {key: sentence(reason, words) for key, reason in refusals(history).items()}
+    preempted = any(request.preempted for request in found)
+    names = [*PLAIN, *("preempted", "recomputed") * preempted, *("reason",) * bool(reasons)]
+    header = [words(f"cli.column.{name}") for name in names]
+    cells = [_cells(request, reasons, words) for request in found]
+    text = table([header, *([row[name] for name in names] for row in cells)], _align(names))
+    left = len(metrics.requests) - len(found)
+    return text + ("\n" + words("cli.more_requests", count=left) if left else "")
+
+
+def _align(names: list[str]) -> str:
+    return "".join("l" if name in ("id", "status", "reason") else "r" for name in names)
+
+
+def _cells(request: RequestMetrics, reasons: dict[str, str], words: Catalogue) -> dict[str, str]:
+    return {
+        "id": request.id,
+        "arrival": number(request.arrival),
+        "prompt": str(request.prompt_tokens),
+        "output": str(request.output_tokens),
+        "status": words(f"status.{request.status}"),
+        **{name: number(getattr(request, name)) for name in ("queue", "ttft", "tpot", "e2e")},
+        "preempted": str(request.preempted),
+        "recomputed": str(request.recomputed_tokens),
+        "reason": reasons.get(request.id, ""),
+    }

@@ -1,0 +1,66 @@
+"""``python -m engine run``: a trace through the torch engine."""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.cli.flags import (
+    NUMBER,
+    add_common_flags,
+    naming_flags,
+    one_of,
+    seconds_or_none,
+    service_of,
+    trace_of,
+)
+from engine.cli.present import present
+from engine.errors import InputError
+from engine.history import History
+from engine.prompts import prompts_for
+from engine.requests import Request
+from engine.service import Service
+from engine.words import LANGUAGES, Catalogue
+
+NAME = "run"
+WEIGHTS = ("fp32", "int8", "int4")
+
+
+def add_flags(parser: argparse.ArgumentParser, words: Catalogue) -> None:
+    """The common flags and those of the torch engine."""
+    add_common_flags(parser, words)
+    torch = parser.add_argument_group(words("flag.group.engine"))
+    torch.add_argument("--weights", default="fp32", metavar="|".join(WEIGHTS), help=words("flag.weights"))
+    torch.add_argument("--exact", dest="exact", action="store_true", default=True, help=words("flag.exact"))
+    torch.add_argument("--fast", dest="exact", action="store_false", help=words("flag.fast"))
+    torch.add_argument("--seed", default="0", metavar="N", help=words("flag.seed"))
+    torch.add_argument("--threads", default="1", metavar="N", help=words("flag.threads"))
+
+
+def execute(options: argparse.Namespace) -> str:
+    """What to print. Raises InputError and Stalled."""
+    one_of("lang", options.lang, LANGUAGES)
+    one_of("weights", options.weights, WEIGHTS)
+    threads = _whole("threads", options.threads, 1)
+    service = service_of(options)
+    trace = trace_of(options)
+    requests = prompts_for(trace.requests, _whole("seed", options.seed, 0))
+    with naming_flags():
+        history = _serve(requests, service, options, threads)
+        return present(trace, history, options)
+
+
+def _whole(name: str, text: str, least: int) -> int:
+    if not NUMBER.fullmatch(text) or int(text) < least:
+        raise InputError(f"--{name}: {text!r} is not a whole number of at least {least}")
+    return int(text)
+
+
+def _serve(requests: list[Request], service: Service, options: argparse.Namespace, threads: int) -> History:
+    """The only place where this command touches torch; threads are set here, at the edge, once."""
+    import torch
+
+    import engine
+
+    torch.set_num_threads(threads)
+    server = engine.Engine(service, weights=options.weights, exact=options.exact)
+    return server.run(requests, seconds_or_none(options, "horizon"))

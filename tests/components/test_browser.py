@@ -1,0 +1,344 @@
+"""The components as a learner meets them: by keyboard, by pointer, on a phone, in the dark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.components.conftest import Visit
+from tests.components.harness import LONGEST
+
+pytestmark = pytest.mark.ui
+
+REQUIRED = {
+    "immediate.R02.ttft": "1.2",
+    "static.R02.ttft": "0,3",
+    "continuous.R02.ttft": "0.1",
+    "continuous.R01.tpot": "0.1",
+    "R01.kv_mb": "7.5",
+    "slow.R01.tpot": "1",
+    "slow.R02.tpot": "1",
+    "slow.R03.tpot": "1",
+    "slow.R04.tpot": "2",
+}
+
+
+def fill(page: Page) -> None:
+    """Every required answer."""
+    for key, value in REQUIRED.items():
+        page.locator(f"[name='{key}']").fill(value)
+    page.get_by_role("group", name="Which policy").get_by_label("continuous").check()
+
+
+def cell(page: Page, request: str, tick: int, run: int = 0) -> object:
+    """A cell of the timelines."""
+    return (
+        page.locator(".lab-timelines tbody")
+        .nth(run)
+        .locator(f"td[data-request='{request}'][data-tick='{tick}']")
+    )
+
+
+# ---- predicting -----------------------------------------------------------------------------------
+
+
+def test_whole_prediction_by_keyboard(visit: Visit) -> None:
+    page = visit.open()
+    page.get_by_role("button", name="Show the optional").focus()
+    keyboard = page.keyboard
+    for value in ("1.2", "0.3", "0.1", "0.1"):  # the required cells, in the order of the page
+        keyboard.press("Tab")
+        keyboard.type(value)
+    keyboard.press("Tab")
+    keyboard.press("Space")  # the first policy
+    keyboard.press("ArrowDown")
+    for value in ("7.5", "1", "1", "1", "2"):
+        keyboard.press("Tab")
+        keyboard.type(value)
+    keyboard.press("Tab")
+    keyboard.press("Space")  # how sure
+    keyboard.press("Tab")
+    keyboard.type("because")
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    expect(page.get_by_text("Locked. These are your answers")).to_be_visible()
+    expect(page.get_by_role("row", name="R04 continuous, tick 1.0 s · TPOT 2 s")).to_be_visible()
+    expect(page.get_by_role("textbox")).to_have_count(0)
+    expect(page.get_by_role("button", name="Step")).to_be_enabled()
+
+
+def test_problems_are_shown_where_they_are(visit: Visit) -> None:
+    page = visit.open()
+    page.get_by_role("button", name="Lock answers").click()
+    summary = page.locator(".summary")
+    expect(summary).to_be_focused()
+    expect(summary).to_contain_text("To mend: 10")
+    first = page.locator("[name='immediate.R02.ttft']")
+    expect(first).to_have_attribute("aria-invalid", "true")
+    expect(first).to_have_accessible_description("R02 TTFT: A number is needed, such as 0.10.")
+    summary.get_by_role("button").nth(1).click()
+    expect(page.locator("[name='static.R02.ttft']")).to_be_focused()
+    expect(page.get_by_role("button", name="Lock answers")).to_be_enabled()
+
+
+def test_a_double_click_locks_once(visit: Visit) -> None:
+    page = visit.open()
+    fill(page)
+    page.get_by_role("button", name="Lock answers").dblclick()
+    expect(page.get_by_text("Locked. These are your answers")).to_be_visible()
+    assert sum('"lock"' in frame for frame in visit.sent) == 1
+
+
+def test_what_was_typed_survives_a_reload(visit: Visit) -> None:
+    page = visit.open()
+    page.locator("[name='static.R02.ttft']").fill("0.3")
+    page.reload()  # before the draft could be sent
+    visit.ready()
+    expect(page.locator("[name='static.R02.ttft']")).to_have_value("0.3")
+
+
+def test_what_was_typed_without_a_server_is_said_again(visit: Visit) -> None:
+    page = visit.open()
+    page.locator("[name='static.R02.ttft']").fill("0.3")
+    page.wait_for_timeout(600)  # the draft was sent, and may be lost
+    sent = len(visit.sent)
+    page.evaluate("window.dispatchEvent(new CustomEvent('ticklab:connection', { detail: { open: true } }))")
+    page.wait_for_timeout(100)
+    assert any('"static.R02.ttft"' in frame for frame in visit.sent[sent:])
+
+
+def test_optional_cells_open_and_close(visit: Visit) -> None:
+    page = visit.open()
+    optional = page.locator("[name='static.R04.tpot']")
+    expect(optional).to_be_hidden()
+    page.get_by_role("button", name="Show the optional").press("Enter")
+    expect(optional).to_be_visible()
+    page.get_by_role("button", name="Hide the optional").press("Enter")
+    expect(optional).to_be_hidden()
+
+
+# ---- running --------------------------------------------------------------------------------------
+
+
+def test_nothing_runs_before_the_lock(visit: Visit) -> None:
+    page = visit.open()
+    for name in ("Step", "Play", "Run to end", "Back"):
+        expect(page.get_by_role("button", name=name)).to_be_disabled()
+    expect(page.get_by_text("opens when your prediction is locked")).to_be_visible()
+    sent = len(visit.sent)
+    page.locator("h1").click()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    assert len(visit.sent) == sent
+    expect(page.get_by_text("Nothing has run yet.").first).to_be_visible()
+
+
+def test_step_asks_for_what_is_not_known(visit: Visit) -> None:
+    page = visit.open(locked="1")
+    label = page.locator(".lab-player .label")
+    expect(label).to_have_text("before tick 0")
+    page.get_by_role("button", name="Step").click()
+    expect(label).to_have_text("tick 0 · 0.0–0.1 s")
+    expect(page.get_by_role("status").filter(has_text="tick 0")).to_be_attached()
+    page.keyboard.press("ArrowRight")
+    expect(label).to_have_text("tick 1 · 0.1–0.2 s")
+    page.keyboard.press("ArrowLeft")
+    expect(label).to_have_text("tick 0 · 0.0–0.1 s")
+    page.keyboard.press("End")
+    expect(label).to_have_text(f"tick {LONGEST - 1} · 1.8–1.9 s")
+    expect(page.get_by_role("button", name="Step")).to_be_disabled()
+    page.keyboard.press("Home")
+    expect(label).to_have_text("before tick 0")
+
+
+def test_playing_what_is_known_sends_nothing(visit: Visit) -> None:
+    page = visit.open(locked="1", ticks="all")
+    page.get_by_role("combobox", name="Speed").select_option("4")
+    label = page.locator(".lab-player .label")
+    page.locator("h1").click()
+    sent = len(visit.sent)
+    page.keyboard.press("Space")
+    expect(label).to_have_text(re.compile(r"tick ([5-9]|1\d) "))
+    assert len(visit.sent) == sent
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    page.wait_for_timeout(300)
+    assert sum('"attr":"tick"' in frame for frame in visit.sent[sent:]) == 1  # once it stands still
+    assert sum('"PATCH-DOC"' in frame for frame in visit.sent[sent:]) == 1
+
+
+def test_dragging_moves_the_page_and_writes_once(visit: Visit) -> None:
+    page = visit.open(locked="1", ticks="all")
+    slider = page.get_by_role("slider", name="Tick shown")
+    sent = len(visit.sent)
+    slider.evaluate("(one) => { one.value = 6; one.dispatchEvent(new Event('input')) }")
+    expect(page.locator(".lab-player .label")).to_contain_text("tick 5")
+    expect(slider).to_have_attribute("aria-valuetext", "tick 5 · 0.5–0.6 s")
+    assert len(visit.sent) == sent
+    slider.evaluate("(one) => one.dispatchEvent(new Event('change'))")
+    page.wait_for_timeout(200)
+    assert len(visit.sent) > sent
+
+
+def test_reduced_motion_jumps(visitor: Callable[..., Visit]) -> None:
+    page = visitor(reduced_motion="reduce").open(locked="1", ticks="all")
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".lab-player .label")).to_contain_text(f"tick {LONGEST - 1}", timeout=500)
+
+
+def test_keys_are_listed(visit: Visit) -> None:
+    page = visit.open(locked="1")
+    page.get_by_role("button", name="Keys").focus()
+    page.keyboard.press("?")
+    expect(page.get_by_text("run to the end", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Keys")).to_have_attribute("aria-expanded", "true")
+
+
+# ---- seeing ---------------------------------------------------------------------------------------
+
+
+def test_later_ticks_stay_blank(visit: Visit) -> None:
+    page = visit.open(locked="1", ticks="all")
+    for _ in range(3):
+        page.get_by_role("button", name="Step").click()
+    expect(cell(page, "R02", 2)).to_have_text("w")
+    expect(cell(page, "R02", 3)).to_have_text("")
+    expect(cell(page, "R02", 3)).to_have_accessible_name(
+        "Immediate: one request at a time, run to the end · R02 · tick 3: not reached yet."
+    )
+    page.get_by_role("button", name="Back").click()
+    expect(cell(page, "R02", 2)).to_have_text("")
+
+
+def test_a_cell_says_why(visit: Visit) -> None:
+    page = visit.open(locked="1", ticks="all")
+    page.get_by_role("button", name="Run to end").click()
+    first = cell(page, "R01", 0)
+    first.focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(cell(page, "R02", 2)).to_be_focused()
+    expect(page.locator(".lab-timelines .why")).to_contain_text("R02 · tick 2: Waits")
+    expect(page.locator(".lab-form tr.lit, .lab-streams tr.lit")).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(page.locator(".lab-player .label")).to_contain_text("tick 2 ")
+    assert page.locator(".lab-timelines [role=gridcell][tabindex='0']").count() == 1
+
+
+def test_the_flag_stands_where_it_was_predicted(visit: Visit) -> None:
+    page = visit.open(locked="1", ticks="all")
+    expect(cell(page, "R02", 12).locator(".flag")).to_have_count(1)  # 0.10 + 1.20 s: the end of tick 12
+    expect(cell(page, "R02", 12)).to_have_accessible_name(
+        "Immediate: one request at a time, run to the end · R02 · tick 12: not reached yet."
+        " You predicted its first token here, at 1.30 s."
+    )
+    expect(cell(page, "R02", 3, run=1).locator(".flag")).to_have_count(1)
+
+
+def test_all_views_show_one_tick(visit: Visit) -> None:
+    page = visit.open(locked="1", ticks="all")
+    for _ in range(5):
+        page.get_by_role("button", name="Step").click()
+    strip = page.locator(".lab-strip")
+    expect(strip.get_by_role("row").filter(has_text="continuous")).to_contain_text("7 / 24")
+    expect(strip.get_by_role("row").filter(has_text="continuous")).to_contain_text("38 / 64")
+    pages = page.locator(".lab-pages .map").first
+    expect(
+        pages.get_by_role("listitem").filter(has_text="Page 0: R01, 4 of 4 slots written")
+    ).to_be_attached()
+    expect(page.locator(".lab-log h3")).to_have_text("Tick 4 in words")
+    expect(page.locator(".lab-backlog")).to_contain_text("now 3 · peak 3")
+    expect(page.locator(".lab-streams tr").filter(has_text="R01").locator("q").first).to_have_text("e, th")
+
+
+def test_anybody_may_move_the_tick(visit: Visit) -> None:
+    page = visit.open(locked="1", ticks="all")
+    page.evaluate(
+        "window.dispatchEvent(new CustomEvent('ticklab:tick', { detail: { tick: 7, by: 'test' } }))"
+    )
+    expect(page.locator(".lab-player .label")).to_contain_text("tick 7")
+    page.evaluate("window.dispatchEvent(new CustomEvent('ticklab:request', { detail: { id: 'R01' } }))")
+    assert page.locator(".lab-pages .piece.lit").count() > 0
+
+
+def test_tables_hold_what_the_pictures_show(visit: Visit) -> None:
+    page = visit.open(locked="1", ticks="all")
+    for _ in range(2):
+        page.get_by_role("button", name="Step").click()
+    details = page.locator(".lab-timelines details")
+    details.locator("summary").click()
+    expect(details.get_by_role("row").filter(has_text="R02").first).to_contain_text("waits in the queue")
+    expect(details.locator("table").first.locator("thead th")).to_have_count(2)
+
+
+def test_formats_are_compared_when_asked(visit: Visit) -> None:
+    page = visit.open(locked="1", ticks="all")
+    expect(page.locator(".lab-quantization figure")).to_have_count(0)
+    page.get_by_role("button", name="Compare the three formats").click()
+    expect(page.get_by_role("img", name="Relative error of each")).to_be_visible()
+    expect(page.get_by_role("img", name="Largest difference of logits")).to_be_visible()
+    expect(page.locator(".lab-quantization mark").first).to_have_text("oul of ")
+    page.wait_for_timeout(300)
+    sent = len(visit.sent)
+    page.get_by_role("img", name="Relative error of each").hover()
+    page.set_viewport_size({"width": 900, "height": 900})
+    page.wait_for_timeout(300)
+    assert len(visit.sent) == sent
+
+
+# ---- for everybody --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("zh", "dark")])
+def test_no_serious_barrier(visitor: Callable[..., Visit], language: str, scheme: str) -> None:
+    visit = visitor(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    visit.open(lang=language)
+    _check(visit.page)
+    page = visit.open(lang=language, locked="1", ticks="all")
+    page.locator(".lab-player button.end").click()
+    page.locator(".lab-quantization button").click()
+    expect(page.locator(".lab-quantization .tables table").first).to_be_visible()
+    for summary in page.locator("summary").all():
+        summary.click()
+    _check(page)
+
+
+def _check(page: Page) -> None:
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert not serious, [
+        (one["id"], one["nodes"][0]["html"], one["nodes"][0]["failureSummary"]) for one in serious
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_phone_scrolls_downwards_only(visitor: Callable[..., Visit], language: str) -> None:
+    visit = visitor(viewport={"width": 390, "height": 800})
+    visit.open(lang=language)
+    visit.page.locator(".intro button").click()
+    _fits(visit.page)
+    page = visit.open(lang=language, locked="1", ticks="all")
+    page.locator(".lab-player button.end").click()
+    page.locator(".lab-quantization button").click()
+    expect(page.locator(".lab-quantization .tables table").first).to_be_visible()
+    _fits(page)
+    region = page.locator(".lab-timelines > .scroll")
+    assert region.evaluate("(one) => one.scrollWidth > one.clientWidth && one.scrollLeft > 0")
+    assert region.get_attribute("tabindex") == "0"
+
+
+def _fits(page: Page) -> None:
+    page.wait_for_timeout(200)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_targets_are_large_enough(visit: Visit) -> None:
+    page = visit.open(locked="1", ticks="all")
+    for button in page.locator(".lab-player button, .lab-player select, summary").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44

@@ -1,0 +1,113 @@
+"""A real server for tests: ``panel serve app`` on a port and with files of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+ROOT = Path(__file__).parents[1]
+OURS = re.compile(rf'File "{re.escape(str(ROOT))}/(app|engine|puzzles)/')
+PATIENCE = 60.0  # seconds a server may take to answer
+
+
+class Serving:
+    """A running server: its address, its files, its log; ``stop`` and ``start`` it again on the same port."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.page = f"{self.url}/app"
+        self.log = folder / "server.log"
+        self.environment = environment
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        environment = os.environ | {"TICKLAB_DATA": str(self.folder / "data"), "OMP_NUM_THREADS": "1"}
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "panel", "serve", "app", "--port", str(self.port)],
+                cwd=ROOT,
+                env=environment | self.environment,
+                stdout=log,
+                stderr=log,
+            )
+        self._wait()
+
+    def _wait(self) -> None:
+        give_up = time.monotonic() + PATIENCE
+        while time.monotonic() < give_up:
+            assert self.process is not None
+            assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
+            try:
+                with urlopen(f"{self.url}/healthz", timeout=5) as answer:
+                    if b'"worker": true' in answer.read():
+                        return
+            except (URLError, ConnectionError, TimeoutError):
+                pass
+            time.sleep(0.1)
+        raise TimeoutError(f"no server after {PATIENCE:g} s:\n{self.log.read_text()}")
+
+    def stop(self, *, kill: bool = False) -> None:
+        """End it by its own process id, and wait for its end."""
+        if self.process is None:
+            return
+        self.process.kill() if kill else self.process.terminate()
+        self.process.wait(timeout=20)
+        self.process = None
+
+    def faults(self) -> list[str]:
+        """Lines of the log in which an error passed through our own code."""
+        return [line for line in self.log.read_text().splitlines() if OURS.search(line)]
+
+    def worker(self) -> int:
+        """The process id of its engine."""
+        assert self.process is not None
+        for children in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
+            for child in children.read_text().split():
+                if b"app.worker.child" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    return int(child)
+        raise LookupError("the server has no engine process")
+
+
+@contextmanager
+def serving(folder: Path, **environment: str) -> Iterator[Serving]:
+    """A server for the time of the block."""
+    server = Serving(folder, **environment)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+class Answer:
+    """What a plain HTTP request got, whatever its status."""
+
+    def __init__(self, url: str, **headers: str) -> None:
+        try:
+            with urlopen(Request(url, headers=headers), timeout=30) as answer:
+                self.status, self.headers, self.body = answer.status, answer.headers, answer.read()
+        except HTTPError as error:
+            with error:
+                self.status, self.headers, self.body = error.code, error.headers, error.read()
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()

@@ -1,0 +1,77 @@
+"""When something breaks: the engine, the server, the network."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.serving import Serving, serving
+from tests.ui.learner import Learner
+
+pytestmark = pytest.mark.ui
+LOST = ["WebSocket", "Lost websocket", "ERR_CONNECTION_REFUSED", "Failed to load resource", "websocket"]
+
+
+@pytest.fixture
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A server that this test may break."""
+    with serving(tmp_path_factory.mktemp("own")) as server:
+        yield server
+
+
+def test_a_killed_engine_gives_a_sentence_and_the_next_run_works(
+    learners: Callable[..., Learner], own: Serving
+) -> None:
+    learner = learners(own)
+    learner.predict()
+    worker = own.worker()
+    os.kill(worker, signal.SIGSTOP)
+    learner.find("#run button.step").click()
+    learner.page.wait_for_timeout(500)
+    os.kill(worker, signal.SIGKILL)
+    expect(learner.find("#run").get_by_role("alert")).to_contain_text("The engine process ended")
+    assert learner.known() == 0
+    learner.run()
+    learner.observe()
+    assert own.worker() != worker
+
+
+def test_a_server_that_comes_back_finds_everything(learners: Callable[..., Learner], own: Serving) -> None:
+    learner = learners(own)
+    learner.expected += LOST
+    learner.predict()
+    learner.step()
+    learner.step()
+    own.stop(kill=True)
+    expect(learner.find("#offline")).to_be_visible()
+    assert learner.page.evaluate("document.querySelector('#run').inert")
+    own.start()
+    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    learner.ready()
+    learner.at("run")
+    learner.page.wait_for_function("window.ticklab.runs.length > 0")
+    assert learner.known() == 2
+    learner.run()
+
+
+def test_what_is_typed_while_the_server_is_away_is_kept(
+    learners: Callable[..., Learner], own: Serving
+) -> None:
+    learner = learners(own)
+    learner.expected += LOST
+    learner.read()
+    learner.fill()
+    own.stop(kill=True)
+    expect(learner.find("#offline")).to_be_visible()
+    learner.find("#predict [name='static.R02.ttft']").fill("0.66")
+    learner.find("#predict button[type=submit]").click()
+    learner.at("predict")
+    own.start()
+    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    learner.ready()
+    expect(learner.find("#predict [name='static.R02.ttft']")).to_have_value("0.66")
+    learner.lock()
