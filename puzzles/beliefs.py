@@ -10,15 +10,13 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
 
 import msgspec
 
 from engine import Metrics, Request, Service
 from engine.metrics import RequestMetrics
 from engine.pages import pages_for
-from puzzles.asking import Field, right
-from puzzles.exercise import Exercise
+from puzzles.asking import Field
 from puzzles.measures import megabytes
 from puzzles.solving import ledger
 from puzzles.words import exact
@@ -195,77 +193,3 @@ BELIEFS = {
         Belief("pages_are_tokens", 36, KV, pages_are_tokens, "kv"),
     )
 }
-
-
-# ---- from beliefs to wrong answers -----------------------------------------------------------
-
-
-def wrong_values(
-    exercise: Exercise, field: Field, belief: Belief, correct: float | str | None
-) -> tuple[Fraction | str, ...]:
-    """What a holder would answer, without what is right within tolerance."""
-    if field.choices is not None:
-        return _wrong_choices(exercise, field, belief, correct)
-    if field.metric not in belief.metrics:
-        return ()
-    values = belief.wrong(exercise.service_of(field.run), exercise.requests, field)
-    return tuple(v for v in dict.fromkeys(values) if not right(field, float(v), correct))
-
-
-def _wrong_choices(
-    exercise: Exercise, field: Field, belief: Belief, correct: float | str | None
-) -> tuple[str, ...]:
-    """The choices that would be best if every TTFT were what the belief says."""
-    if "ttft" not in belief.metrics or field.choices is None:
-        return ()
-    tails = {name: _tail(exercise, name, field, belief) for name in field.choices}
-    best = min(tails.values())
-    return tuple(name for name in field.choices if tails[name] == best and name != correct)
-
-
-def _tail(exercise: Exercise, run: str, field: Field, belief: Belief) -> Fraction:
-    """The largest TTFT of a run as the belief has it; the real one where it has no opinion."""
-    service, requests = exercise.service_of(run), exercise.requests
-    asked = [msgspec.structs.replace(field, request=request.id, metric="ttft") for request in requests]
-    return max(_believed(service, requests, one, belief) for one in asked)
-
-
-def _believed(service: Service, requests: Requests, field: Field, belief: Belief) -> Fraction:
-    held = belief.wrong(service, requests, field)
-    return held[0] if held else exact(_of(service, requests, field).ttft or 0.0)
-
-
-def hit(
-    exercise: Exercise, field: Field, answers: dict[str, float | str], correct: float | str | None
-) -> Belief | None:
-    """The belief that a wrong answer betrays: the one whose value is nearest, the first of equals."""
-    given = answers[field.key]
-    names = [BELIEFS[name] for name in exercise.beliefs]
-    if isinstance(given, str):
-        return next((b for b in names if given in wrong_values(exercise, field, b, correct)), None)
-    near = [
-        (abs(exact(given) - value), belief)
-        for belief in names
-        for value in wrong_values(exercise, field, belief, correct)
-        if isinstance(value, Fraction) and right(field, given, float(value))
-    ]
-    return min(near, key=lambda pair: pair[0])[1] if near else _by_comparison(exercise, field, answers)
-
-
-def _by_comparison(exercise: Exercise, field: Field, answers: dict[str, float | str]) -> Belief | None:
-    """Tokens said to come faster under continuous than under another policy, whatever the numbers."""
-    if field.metric != "tpot" or field.policy != "continuous" or "faster_tokens" not in exercise.beliefs:
-        return None
-    given = answers[field.key]
-    others = (answers.get(f"{run.name}.{field.request}.tpot") for run in exercise.runs)
-    slower = any(isinstance(other, float) and isinstance(given, float) and given < other for other in others)
-    return BELIEFS["faster_tokens"] if slower else None
-
-
-def all_wrong(
-    exercise: Exercise, found: list[Field], correct: dict[str, float | str | None]
-) -> dict[tuple[str, str], tuple[Fraction | str, ...]]:
-    """Every wrong value that names a belief, by (field, belief)."""
-    pairs = product(found, (BELIEFS[name] for name in exercise.beliefs))
-    values = {(f.key, b.name): wrong_values(exercise, f, b, correct[f.key]) for f, b in pairs}
-    return {pair: wrong for pair, wrong in values.items() if wrong}

@@ -10,12 +10,13 @@ from engine import History
 from engine.metrics import Summary
 from engine.percentiles import Range
 from engine.words import Catalogue
+from puzzles.asking import runs_of_part
 from puzzles.exercise import Exercise
 from puzzles.measures import megabytes
-from puzzles.words import number, plain, run_name
+from puzzles.solving import observed
+from puzzles.words import DASH, number, plain, run_name
 
 Number = float | Range | None
-DASH = "—"
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -60,18 +61,14 @@ COLUMNS = (
 
 
 def policy_table(exercise: Exercise, histories: Mapping[str, History], words: Catalogue) -> PolicyTable:
-    """The fp32 runs of the first part that differ in policy, side by side."""
-    limits = exercise.limits
-    return table_of({name: histories[name] for name in compared(exercise)}, limits.ttft, limits.tpot, words)
+    """The runs that the first part asks about, side by side."""
+    limits, seen = exercise.limits, observed(exercise, histories)
+    return table_of({name: seen[name] for name in compared(exercise)}, limits.ttft, limits.tpot, words)
 
 
 def compared(exercise: Exercise) -> tuple[str, ...]:
-    """The runs of the first part with a policy of their own, in order."""
-    found: dict[str, str] = {}
-    for run in exercise.runs:
-        if run.part == exercise.parts[0].name:
-            found.setdefault(exercise.service_of(run.name).policy, run.name)
-    return tuple(found.values())
+    """The runs that the fields of the first part are about, in order."""
+    return runs_of_part(exercise, exercise.parts[0].name)
 
 
 def table_of(

@@ -12,11 +12,11 @@ from puzzles.asking import Field, fields
 from puzzles.derivations import derivation
 from puzzles.evidence import EvidenceRow
 from puzzles.exercise import Exercise
-from puzzles.finished import finished
 from puzzles.judging import Item, shown, verdict
 from puzzles.parsing import parse
 from puzzles.rules import rule_lines
-from puzzles.solving import histories, solve
+from puzzles.solving import histories, in_ledger, solve
+from puzzles.units import UNITS
 from puzzles.words import number, run_name
 
 WIDTH = 100
@@ -37,8 +37,15 @@ def question(exercise: Exercise, language: str) -> str:
         heading = words(f"part.{part.name}.title")
         blocks.append(f"{heading}\n{fold(words(f'part.{part.name}.ask'))}")
         blocks.append(table([_asked(field, words) for field in asked]))
-    blocks.append(fold(words("console.fields")))
+    example = example_of(fields(exercise))
+    blocks.append(fold(words("console.fields", name=exercise.name, example=example)))
     return "\n\n".join(blocks)
+
+
+def example_of(found: Sequence[Field]) -> str:
+    """An answer as it may be typed: to the first field, not the right one by intent."""
+    first = next((field for field in found if field.required), found[0])
+    return f"{first.key}={first.choices[0] if first.choices else UNITS[first.unit].example}"
 
 
 def rules(exercise: Exercise, words: Catalogue) -> str:
@@ -59,13 +66,13 @@ def trace(exercise: Exercise, words: Catalogue) -> str:
 
 def _asked(field: Field, words: Catalogue) -> tuple[str, ...]:
     """A field with its key; a star marks what is asked for."""
-    unit = " | ".join(field.choices) if field.choices else field.unit
+    unit = "|".join(field.choices) if field.choices else field.unit
     return ("*" if field.required else "", field.key, unit, field.label(words))
 
 
 def solution(exercise: Exercise, language: str) -> str:
     """Every correct value and how it comes about."""
-    words, correct, found = exercise.words(language), solve(exercise), finished(histories(exercise))
+    words, correct, found = exercise.words(language), solve(exercise), in_ledger(exercise)
     rows = [
         (field.key, shown(correct[field.key], field.unit, words), derivation(field, found, words))
         for field in fields(exercise)

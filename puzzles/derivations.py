@@ -2,31 +2,92 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from engine.progress import Life
 from engine.words import Catalogue
 from puzzles.asking import Field
+from puzzles.expressions import Path, evaluate, names_in
+from puzzles.figures import KV, RECORDED, figure, finder
 from puzzles.finished import Finished
-from puzzles.measures import megabytes, p95_ttft
-from puzzles.words import number, plain, run_name
+from puzzles.measures import MEASURES, megabytes, p95_ttft
+from puzzles.units import printed
+from puzzles.words import exact, number, plain, run_name
 
 Blanks = dict[str, str]
+Runs = Mapping[str, Finished]
 
 
-def derivation(field: Field, runs: Mapping[str, Finished], words: Catalogue) -> str:
+def derivation(field: Field, runs: Runs, words: Catalogue) -> str:
     """The arithmetic behind the correct value of ``field``, from finished runs."""
+    if field.value is not None:
+        return _expression(field, runs, words)
     if field.choices is not None:
         tails = (_tail(name, runs[name], words) for name in field.choices)
         return words("derive.best_p95", tails=words("list.separator").join(tails))
-    blanks = BLANKS[field.metric](runs[field.run], field.request or "")
+    run = runs[field.run]
+    if field.metric not in BLANKS:
+        return words("derive.read") if MEASURES[field.metric].run else words("derive.read.request")
+    blanks = BLANKS[field.metric](run, field.request or "")
     return words(f"derive.{field.metric}", **blanks) if blanks else words("derive.none")
 
 
 def _tail(name: str, run: Finished, words: Catalogue) -> str:
     value = p95_ttft(run.metrics)
     return f"{run_name(name, words)} {number(value)} s" if value is not None else name
+
+
+# ---- expressions -----------------------------------------------------------------------------------
+
+
+def _expression(field: Field, runs: Runs, words: Catalogue) -> str:
+    """Every figure of the expression with its value; then, of arithmetic, the same with values."""
+    assert field.value is not None
+    terms = {path: _term(path, runs, words) for path in names_in(field.value)}
+    listed = (f"{label_of(path, words)}: {text}" for path, text in terms.items())
+    told = words("list.items").join(listed)
+    if field.choices is not None or not _arithmetic(field.value):
+        return words("derive.terms", terms=told)
+    value = evaluate(field.value, finder(runs))
+    assert isinstance(value, Fraction)
+    sum_ = f"{_with_values(field.value, terms)} = {printed(float(value), field.unit, words)}"
+    return words("derive.sum", terms=told, sum=sum_) if terms else words("derive.terms", terms=sum_)
+
+
+def _arithmetic(text: str) -> bool:
+    """Whether there is anything to calculate."""
+    return bool(re.search(r" [-+*/] |\(", text))
+
+
+def _term(path: Path, runs: Runs, words: Catalogue) -> str:
+    """The value of one figure, with its unit where it has one."""
+    value = figure(path, runs)
+    if not isinstance(value, Fraction):
+        return str(value or "—")
+    unit = "" if path[0] in (KV, RECORDED) else MEASURES[path[-1]].unit
+    return printed(float(value), unit, words) if unit else plain(round(value, 4))
+
+
+def _with_values(text: str, terms: Mapping[Path, str]) -> str:
+    """The expression as a reader would write it, its names replaced by their values."""
+    for path in sorted(terms, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w.]){re.escape('.'.join(path))}(?![\w.])", terms[path].split(" ")[0], text)
+    return text.replace(" * ", " × ").replace(" / ", " ÷ ").replace(" - ", " − ").replace(" ** ", "^")
+
+
+def label_of(path: Path, words: Catalogue) -> str:
+    """What a figure is called."""
+    if path[0] == KV:
+        return words(f"figure.{path[2]}")
+    if path[0] == RECORDED:
+        return words(f"figure.{path[2]}", format=path[1])
+    request = path[1] if len(path) > 2 else ""
+    return words(f"field.{path[-1]}", run=run_name(path[0], words), request=request)
+
+
+# ---- measures ----------------------------------------------------------------------------------------
 
 
 def _times(metric: str) -> Callable[[Finished, str], Blanks]:
@@ -62,22 +123,59 @@ def _reserve(run: Finished, key: str) -> Blanks:
     }
 
 
-def _peak(run: Finished, _: str) -> Blanks:
-    history = run.history
-    fullest = max(history.records, key=lambda record: record.held)
-    return {
-        "tick": str(fullest.tick),
-        "tokens": str(fullest.held),
-        "k": plain(megabytes(1, history.service)),
-        "value": plain(megabytes(fullest.held, history.service)),
-    }
+def _peak(name: str) -> Callable[[Finished, str], Blanks]:
+    """The tick in which a figure of the pool is largest."""
+
+    def blanks(run: Finished, _: str) -> Blanks:
+        service = run.history.service
+        fullest = max(run.history.records, key=lambda record: int(getattr(record, name)))
+        tokens = int(getattr(fullest, name))
+        megabyte = plain(megabytes(tokens, service))
+        known = {"tick": str(fullest.tick), "tokens": str(tokens), "ids": ", ".join(fullest.active)}
+        return known | {"k": plain(megabytes(1, service)), "value": megabyte}
+
+    return blanks
+
+
+def _mean(metric: str) -> Callable[[Finished, str], Blanks]:
+    """The values behind a mean over requests."""
+
+    def blanks(run: Finished, _: str) -> Blanks:
+        found = [getattr(one, metric) for one in run.metrics.requests.values()]
+        values = [exact(value) for value in found if value is not None]
+        if not values:
+            return {}
+        total, mean = sum(values, Fraction(0)), sum(values, Fraction(0)) / len(values)
+        shown = {"count": str(len(values)), "total": number(total), "mean": number(round(mean, 4))}
+        return shown | {"values": " + ".join(number(value) for value in values[:MOST])}
+
+    return blanks
+
+
+MOST = 8  # values that a line lists
+
+
+def _ranks(percent: int) -> Callable[[Finished, str], Blanks]:
+    def blanks(run: Finished, _: str) -> Blanks:
+        count = run.metrics.summary.offered - run.metrics.summary.refused
+        return {"percent": str(percent), "count": str(count), "rank": str(-(-percent * count // 100))}
+
+    return blanks
+
+
+def _rates(run: Finished, _: str) -> Blanks:
+    summary = run.metrics.summary
+    counts = {name: str(getattr(summary, name)) for name in ("met", "missed", "undecided", "finished")}
+    tokens = str(sum(life.token_count for life in run.lives.values()))
+    return counts | {"tokens": tokens, "window": number(summary.window)}
 
 
 BLANKS: dict[str, Callable[[Finished, str], Blanks]] = {
-    "ttft": _times("ttft"),
-    "tpot": _times("tpot"),
-    "e2e": _times("e2e"),
-    "queue": _times("queue"),
+    **{name: _times(name) for name in ("ttft", "tpot", "e2e", "queue")},
+    **{f"mean_{name}": _mean(name) for name in ("ttft", "tpot", "e2e", "queue")},
+    **{f"peak_{name}": _peak(name) for name in ("reserved", "held", "written")},
+    **{name: _ranks(percent) for name, percent in (("p50_ttft", 50), ("p95_ttft", 95), ("p95_e2e", 95))},
+    **dict.fromkeys(("throughput", "goodput", "attainment", "good_of_finished"), _rates),
     "kv_mb": _reserve,
-    "peak_mb": _peak,
+    "peak_mb": _peak("held"),
 }

@@ -10,9 +10,11 @@ import msgspec
 from engine import InputError, Request, Service
 from engine.service import SETTINGS
 from engine.words import Catalogue
-from puzzles.words import puzzle_words
+from puzzles.edits import Edits, edited
+from puzzles.words import filled_texts, puzzle_words
 
 Span = tuple[int, int]  # least and most, both included
+PART = "question"  # the part of an exercise that has only one
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -21,25 +23,60 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
 
 
-class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One configuration. ``service`` holds what differs from the exercise's own settings."""
+class Run(Edits, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One configuration. ``service`` holds what differs from the exercise's own settings.
+
+    The edits (see edits.py) change the trace for this run only; ``horizon`` (s) ends its window early.
+    """
 
     name: str
-    part: str
-    service: dict[str, Any] = {}
+    part: str = PART
+    service: dict[str, Any] = msgspec.field(default_factory=dict)
     weights: str = "fp32"
+    horizon: Decimal | None = None
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A group of fields: ``metrics`` of each of ``requests`` in each of ``runs`` (see measures.py).
 
-    ``key`` makes the name of each field from {run}, {request} and {metric}.
+    ``key`` makes the name of each field from {run}, {request} and {metric}; None: the parts that there are.
     """
 
     metrics: tuple[str, ...]
     runs: tuple[str, ...]
     requests: tuple[str, ...] = ()
-    key: str = "{run}.{request}.{metric}"
+    key: str | None = None
+    tolerance: Decimal | None = None
+
+
+class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question of its own, whose answer is an expression over the runs (see expressions.py).
+
+    Its text is ``ask.<key>``. A comparison asks whether it holds, ``change`` whether something rises,
+    ``lowest`` and ``highest`` which one. ``rule`` and ``request`` say which tick rows are shown.
+    """
+
+    key: str
+    value: str
+    part: str = PART
+    unit: str = ""
+    tolerance: Decimal | None = None
+    rule: str = "waits"
+    request: str | None = None
+    optional: bool = False
+
+
+class Wrong(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A wrong picture of this exercise: who has it answers ``value`` (an expression) in ``fields``.
+
+    Its texts are ``belief.<name>.title`` and ``belief.<name>``; ``item`` is its place in the lab's list.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    value: str
+    item: int | None = None
+    rule: str = "waits"
 
 
 class Ranges(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,6 +86,16 @@ class Ranges(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     arrival: Span
     prompt: Span
     output: Span
+
+
+class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A trace of ``count`` requests with gaps in hundredths of a second; ``seed`` draws the file's own."""
+
+    count: int
+    gap: Span
+    prompt: Span
+    output: Span
+    seed: int = 0
 
 
 class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,15 +110,18 @@ class Variants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How another trace of the same idea is drawn.
 
     ``differ`` lists pairs of fields whose answers must differ by at least twice the tolerance,
-    ``caught`` beliefs that must give a wrong value somewhere, ``texts`` the lines prompts are cut from,
-    ``printed`` the seeds that have a page of their own.
+    ``keep`` comparisons that must hold, ``caught`` beliefs that must give a wrong value somewhere (None:
+    all of the file's own), ``texts`` the lines prompts are cut from, ``given`` what each given is drawn
+    from, ``printed`` the seeds that have a page of their own. No ``requests``: those of the course.
     """
 
-    requests: tuple[Ranges, ...]
-    texts: tuple[str, ...]
+    requests: tuple[Ranges, ...] = ()
+    texts: tuple[str, ...] = ()
+    given: dict[str, tuple[str, ...]] = {}
     differ: tuple[tuple[str, str], ...] = ()
+    keep: tuple[str, ...] = ()
     seen: tuple[Seen, ...] = ()
-    caught: tuple[str, ...] = ()
+    caught: tuple[str, ...] | None = None
     printed: tuple[int, ...] = ()
 
 
@@ -85,26 +135,32 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One exercise. ``seed`` is 0 for the trace of the file, else that of the variant.
 
-    ``trace`` names a trace the engine owns; else ``requests`` lists one. ``required`` are the fields that
-    must be answered, ``observe`` the field a learner reads off the timeline, ``layouts`` the runs whose KV
-    is set side by side, ``beliefs`` the known wrong pictures, of which the first that fits is named.
-    ``texts`` holds the exercise's own words, by language.
+    ``trace`` names a trace the engine owns; else ``requests`` lists one, or ``drawn`` says how to make one.
+    ``required`` are the fields of ``questions`` that must be answered, ``observe`` the field a learner reads
+    off the timeline, ``layouts`` the runs whose KV is set side by side, ``beliefs`` the known wrong
+    pictures, of which the first that fits is named, ``wrong`` those of this file. ``given`` fills the blanks
+    of expressions and texts. ``texts`` holds the exercise's own words, by language.
     """
 
     name: str
-    parts: tuple[Part, ...]
     runs: tuple[Run, ...]
-    questions: tuple[Question, ...]
     texts: dict[str, dict[str, str]]
-    variants: Variants
+    parts: tuple[Part, ...] = (Part(PART),)
+    questions: tuple[Question, ...] = ()
+    asks: tuple[Ask, ...] = ()
+    variants: Variants = Variants()
     trace: str | None = None
     requests: tuple[Request, ...] = ()
+    drawn: Drawn | None = None
     service: dict[str, Any] = {}
+    given: dict[str, str] = {}
     required: tuple[str, ...] = ()
     observe: str | None = None
     layouts: tuple[str, ...] = ()
     beliefs: tuple[str, ...] = ()
-    limits: Limits = Limits()
+    wrong: tuple[Wrong, ...] = ()
+    items: tuple[int, ...] = ()
+    limits: Limits = Limits(Decimal("0.5"), Decimal("0.15"))
     seed: int = 0
 
     def variant(self, seed: int | None) -> Exercise:
@@ -126,30 +182,51 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         unknown = sorted(set(settings) - set(SETTINGS))
         if unknown:
             raise InputError(f"run {name}: {unknown[0]!r} is not one of {', '.join(SETTINGS)}")
-        return Service(**settings)
+        known: dict[str, Any] = {key: None if value == "none" else value for key, value in settings.items()}
+        return Service(**known)
+
+    def requests_of(self, name: str) -> tuple[Request, ...]:
+        """The trace of the run ``name``: that of the exercise, with the run's edits."""
+        return edited(self.requests, self.run(name), self.variants.texts)
 
     def request(self, key: str) -> Request:
         """The request of that id. Raises KeyError."""
         return {request.id: request for request in self.requests}[key]
 
+    def filled(self, text: str) -> str:
+        """An expression with the givens in its blanks."""
+        for name, value in self.given.items():
+            text = text.replace(f"{{{name}}}", value)
+        return text
+
     def words(self, language: str) -> Catalogue:
         """The texts of this room and the exercise's own, which win. Raises KeyError for another language."""
-        return Catalogue(language, puzzle_words(language).texts | self.texts[language])
+        room = puzzle_words(language)
+        own = filled_texts(self.texts[language], self.given, room)
+        return Catalogue(language, room.texts | {"summary": own.get("lead", "")} | own)
 
 
 class RunSpec(msgspec.Struct, frozen=True):
-    """One configuration to run: ``weights`` is fp32, int8 or int4."""
+    """One configuration to run: ``weights`` is fp32, int8 or int4; ``horizon`` (s) ends its window."""
 
     name: str
     service: Service
     requests: tuple[Request, ...]
     part: str
     weights: str = "fp32"
+    horizon: Decimal | None = None
 
 
 def runs(exercise: Exercise) -> tuple[RunSpec, ...]:
     """Every configuration of the exercise, in the order of its file."""
     return tuple(
-        RunSpec(run.name, exercise.service_of(run.name), exercise.requests, run.part, run.weights)
+        RunSpec(
+            run.name,
+            exercise.service_of(run.name),
+            exercise.requests_of(run.name),
+            run.part,
+            run.weights,
+            run.horizon,
+        )
         for run in exercise.runs
     )

@@ -9,14 +9,16 @@ import msgspec
 from engine import History
 from engine.words import Catalogue
 from puzzles.asking import Field, fields, right
-from puzzles.beliefs import Belief, hit
+from puzzles.beliefs import Belief
 from puzzles.comparison import PolicyTable, policy_table
 from puzzles.derivations import derivation
 from puzzles.evidence import RULE_OF_METRIC, EvidenceRow, Scene, evidence
 from puzzles.exercise import Exercise
-from puzzles.finished import Finished, finished
-from puzzles.solving import values
-from puzzles.words import exact, number, plain, run_name
+from puzzles.finished import Finished
+from puzzles.mistakes import hit
+from puzzles.solving import read_all, values
+from puzzles.units import bound_of, printed
+from puzzles.words import exact, number, run_name
 
 Answer = float | str | None
 
@@ -80,7 +82,7 @@ def judge_of(
     exercise: Exercise, answers: Mapping[str, float | str], histories: Mapping[str, History], language: str
 ) -> Judge:
     """Whoever judges ``answers`` by the finished runs."""
-    runs = finished(histories)
+    runs = read_all(exercise, histories)
     return Judge(exercise, dict(answers), runs, values(exercise, runs), exercise.words(language))
 
 
@@ -109,14 +111,15 @@ class Judge(msgspec.Struct, frozen=True):
             right=fits,
             belief=None if given is None or fits else self._belief(field),
             derivation=derivation(field, self.runs, self.words),
-            rows=evidence(RULE_OF_METRIC[field.metric], self._scene(field)),
+            rows=evidence(field.rule or RULE_OF_METRIC.get(field.metric, "waits"), self._scene(field)),
         )
 
     def _scene(self, field: Field) -> Scene:
         """Where to look: the run of the field; of a wrong choice, the run that was chosen."""
         given = self.answers.get(field.key)
-        run = given if field.choices and isinstance(given, str) else field.run
-        return Scene(run, self.runs[run], field.request, self.words)
+        run = given if isinstance(given, str) and given in field.runs else field.run
+        request = given if isinstance(given, str) and given in self.runs[run].lives else field.about
+        return Scene(run, self.runs[run], field.request or request, self.words)
 
     def _belief(self, field: Field) -> BeliefHit | None:
         belief = hit(self.exercise, field, self.answers, self.correct[field.key])
@@ -129,7 +132,7 @@ class Judge(msgspec.Struct, frozen=True):
     def _text(self, belief: Belief, field: Field) -> str:
         """The key of the sentence: one for choices, one for a metric if it has its own, else the usual."""
         special = f"belief.{belief.name}.{'choice' if field.choices else field.metric}"
-        return special if field.choices or special in self.words else f"belief.{belief.name}"
+        return special if special in self.words else f"belief.{belief.name}"
 
     def _evidence(self, belief: Belief, field: Field) -> tuple[EvidenceRow, ...]:
         return evidence(belief.rule, self._scene(field))
@@ -137,9 +140,9 @@ class Judge(msgspec.Struct, frozen=True):
     def _blanks(self, field: Field) -> dict[str, str]:
         """The blanks a belief's sentence may use."""
         given = self.answers[field.key]
-        request = self.exercise.request(field.request) if field.request else None
+        request = self.runs[field.run].history.requests[field.request] if field.request else None
         tokens = request.output_tokens if request else 0
-        return {
+        return figures(self.correct) | {
             "given": shown(given, field.unit, self.words),
             "correct": shown(self.correct[field.key], field.unit, self.words),
             "request": field.request or "",
@@ -155,8 +158,14 @@ def shown(value: Answer, unit: str, words: Catalogue) -> str:
     if value is None:
         return words("value.none")
     if isinstance(value, str):
-        return run_name(value, words)
-    return f"{plain(value) if unit == 'MB' else number(value)} {unit}"
+        return run_name(value, words) if bound_of(value) is None else f"{value} {unit}"
+    return printed(value, unit, words)
+
+
+def figures(correct: Mapping[str, Answer]) -> dict[str, str]:
+    """Every correct value as a blank of a text: static.R02.ttft is {static_R02_ttft}."""
+    texts = {key: number(round(v, 3)) if isinstance(v, float) else str(v) for key, v in correct.items()}
+    return {key.replace(".", "_"): text for key, text in texts.items()}
 
 
 def _difference(given: Answer, correct: Answer) -> float | None:

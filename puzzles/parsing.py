@@ -12,14 +12,11 @@ import msgspec
 from engine.words import Catalogue
 from puzzles.asking import Field, fields
 from puzzles.exercise import Exercise
+from puzzles.units import UNITS, at_least
 
-NUMBER = re.compile(r"([+-]?)((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*([^\W\d_]*)")
-ONE, MILLI = Decimal(1), Decimal("0.001")
-SCALES = {
-    "s": {"s": ONE, "sec": ONE, "second": ONE, "seconds": ONE, "秒": ONE, "ms": MILLI, "毫秒": MILLI},
-    "MB": {"mb": ONE, "kb": MILLI, "b": MILLI * MILLI, "gb": Decimal(1000)},
-}
-MOST = {"s": Decimal(100_000), "MB": Decimal(1_000_000)}
+NUMBER = re.compile(
+    r"(>=|≥)?\s*([+-]?)((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*([^\W\d_]*(?:/s)?|%|×)"
+)
 LONGEST = 40  # characters: more is no number
 SHOWN = 20  # characters of a wrong text that its sentence repeats
 
@@ -74,30 +71,32 @@ def _value(field: Field, text: str) -> float | str | Problem | None:
 
 
 def _choice(choices: tuple[str, ...], text: str) -> str | Problem:
-    if text.lower() in choices:
-        return text.lower()
+    found = {choice.lower(): choice for choice in choices}.get(text.lower())
+    if found is not None:
+        return found
     return Problem("problem.choice", {"text": _short(text), "choices": ", ".join(choices)})
 
 
-def _number(field: Field, text: str) -> float | Problem:
+def _number(field: Field, text: str) -> float | str | Problem:
     match = NUMBER.fullmatch(text) if len(text) <= LONGEST else None
     if match is None:
         return _no_number(field, text)
-    sign, digits, unit = match.groups()
-    scale = SCALES[field.unit].get(unit.lower() or field.unit.lower())
+    bound, sign, digits, unit = match.groups()
+    known = UNITS[field.unit]
+    scale = known.scales.get(unit.lower()) if unit else Decimal(1)
     if scale is None:
         return Problem("problem.unit", {"unit": _short(unit), "right": field.unit})
     value = Decimal(digits) * scale
     if sign == "-" and value:
         return Problem("problem.negative", {"text": _short(text)})
-    if value > MOST[field.unit]:
-        return Problem("problem.huge", {"text": _short(text), "most": f"{MOST[field.unit]} {field.unit}"})
-    return float(value)
+    if value > known.most:
+        return Problem("problem.huge", {"text": _short(text), "most": f"{known.most:f} {field.unit}"})
+    return at_least(float(value)) if bound else float(value)
 
 
 def _no_number(field: Field, text: str) -> Problem:
     """The sentence for a text that is no number: a decimal comma is the one worth its own."""
     if re.fullmatch(r"[+-]?[0-9]+,[0-9]+.*", text) and len(text) <= LONGEST:
         return Problem("problem.comma", {"text": _short(text), "right": _short(text.replace(",", "."))})
-    example = "7.5" if field.unit == "MB" else "0.25"
-    return Problem("problem.number", {"text": _short(text), "example": f"{example} {field.unit}"})
+    example = f"{UNITS[field.unit].example} {field.unit}"
+    return Problem("problem.number", {"text": _short(text), "example": example})

@@ -10,7 +10,7 @@ import msgspec
 import engine
 from engine import InputError
 from engine.words import Catalogue
-from puzzles.comparison import DASH
+from puzzles.words import DASH
 
 PLACE = Path(engine.__file__).parent / "recorded.json"
 

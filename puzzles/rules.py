@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from engine import Service
 from engine.words import Catalogue
-from puzzles.comparison import DASH
-from puzzles.exercise import Exercise
+from puzzles.asking import runs_of_part
+from puzzles.exercise import Exercise, Run
 from puzzles.measures import megabytes
-from puzzles.words import number, plain
+from puzzles.words import DASH, number, plain, run_name
 
 RULES = ("tick", "prefill", "decode", "first", "queue", "immediate", "static", "continuous", "kv", "toy")
 
@@ -14,7 +17,39 @@ RULES = ("tick", "prefill", "decode", "first", "queue", "immediate", "static", "
 def rule_lines(exercise: Exercise, words: Catalogue) -> list[str]:
     """The rules as sentences."""
     blanks = rule_blanks(exercise)
-    return [words(f"rule.{name}", **blanks) for name in RULES]
+    return [words(f"rule.{name}", **blanks) for name in RULES] + run_lines(exercise, words)
+
+
+def run_lines(exercise: Exercise, words: Catalogue) -> list[str]:
+    """What is special about each run that is asked about: settings, trace, window."""
+    named = [run for part in exercise.parts for run in runs_of_part(exercise, part.name)]
+    lines = ((name, special(exercise, exercise.run(name), words)) for name in named)
+    return [words("rule.run", run=run_name(name, words), settings=text) for name, text in lines if text]
+
+
+def special(exercise: Exercise, run: Run, words: Catalogue) -> str:
+    """The settings of a run beyond its policy, and its edits, as a list; empty when there are none."""
+    usual = msgspec.structs.asdict(Service())
+    settings = msgspec.structs.asdict(exercise.service_of(run.name))
+    told = [
+        f"{name} = {words('setting.none') if value is None else _setting(value)}"
+        for name, value in settings.items()
+        if value != usual[name] and name != "policy"
+    ]
+    return words("list.separator").join(told + _edits(run, words))
+
+
+def _setting(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _edits(run: Run, words: Catalogue) -> list[str]:
+    told = [words("edit.drop", ids=", ".join(run.drop))] if run.drop else []
+    told += [words("edit.order", ids=", ".join(run.order))] if run.order else []
+    told += [words("edit.spread", factor=plain(run.spread))] if run.spread != 1 else []
+    told += [words("edit.prompt", id=key, tokens=count) for key, count in run.prompts.items()]
+    told += [words("edit.output", id=key, tokens=count) for key, count in run.outputs.items()]
+    return told + ([words("edit.horizon", seconds=plain(run.horizon))] if run.horizon else [])
 
 
 def rule_blanks(exercise: Exercise) -> dict[str, str]:

@@ -11,9 +11,11 @@ import msgspec
 from engine import InputError, Request
 from engine.requests import count
 from puzzles.asking import fields
-from puzzles.beliefs import all_wrong
-from puzzles.exercise import Exercise, Ranges, Seen, Span
-from puzzles.solving import histories, solve
+from puzzles.exercise import Drawn, Exercise, Ranges, Seen, Span
+from puzzles.expressions import HOLDS, evaluate
+from puzzles.figures import finder
+from puzzles.mistakes import caught
+from puzzles.solving import histories, in_ledger, solve
 from puzzles.words import exact
 
 TRIES = 500
@@ -26,9 +28,9 @@ def variant(exercise: Exercise, seed: int | None) -> Exercise:
     count(seed, "seed", least=0)
     source = Random(f"{exercise.name}:{seed}")
     for _ in range(TRIES):
-        drawn = msgspec.structs.replace(exercise, requests=_requests(exercise, source), seed=seed)
-        if teaches(drawn):
-            return drawn
+        found = _drawn_anew(exercise, source, seed)
+        if teaches(found):
+            return found
     raise InputError(f"exercise {exercise.name}: seed {seed} gave no fit trace in {TRIES} tries")
 
 
@@ -38,9 +40,34 @@ def _pick(source: Random, span: Span) -> int:
     return least + int(source.random() * (most - least + 1))
 
 
+def _drawn_anew(exercise: Exercise, source: Random, seed: int) -> Exercise:
+    """Another trace, and other givens where the file has several."""
+    requests = _requests(exercise, source)
+    options = exercise.variants.given
+    given = {name: values[_pick(source, (0, len(values) - 1))] for name, values in options.items()}
+    return msgspec.structs.replace(exercise, requests=requests, given=exercise.given | given, seed=seed)
+
+
 def _requests(exercise: Exercise, source: Random) -> tuple[Request, ...]:
     texts = exercise.variants.texts
+    if exercise.drawn is not None:
+        return tuple(_request(ranges, texts, source) for ranges in _spread(exercise.drawn, source))
     return tuple(_request(ranges, texts, source) for ranges in exercise.variants.requests)
+
+
+def _spread(drawn: Drawn, source: Random) -> list[Ranges]:
+    """Requests one gap apart, the first at 0."""
+    found, arrival = [], 0
+    for place in range(1, drawn.count + 1):
+        found.append(Ranges(f"R{place:02}", (arrival, arrival), drawn.prompt, drawn.output))
+        arrival += _pick(source, drawn.gap)
+    return found
+
+
+def drawn_trace(exercise: Exercise) -> tuple[Request, ...]:
+    """The file's own trace, where the file says how to draw it."""
+    assert exercise.drawn is not None
+    return _requests(exercise, Random(f"{exercise.name}:trace:{exercise.drawn.seed}"))
 
 
 def _request(ranges: Ranges, texts: tuple[str, ...], source: Random) -> Request:
@@ -59,14 +86,27 @@ def teaches(exercise: Exercise) -> bool:
     apart = all(_apart(exercise, correct, *pair) for pair in exercise.variants.differ)
     if None in correct.values() or not apart:
         return False
-    caught = {name for _, name in all_wrong(exercise, list(fields(exercise)), correct)}
-    return caught >= set(exercise.variants.caught)
+    if not all(_kept(exercise, text) for text in exercise.variants.keep):
+        return False
+    return caught(exercise, correct) >= must_be_caught(exercise)
+
+
+def must_be_caught(exercise: Exercise) -> set[str]:
+    """The beliefs that give a wrong value in every variant: the listed ones, else all of the file's own."""
+    listed = exercise.variants.caught
+    return {wrong.name for wrong in exercise.wrong} if listed is None else set(listed)
+
+
+def _kept(exercise: Exercise, text: str) -> bool:
+    """Whether a comparison holds."""
+    return evaluate(exercise.filled(text), finder(in_ledger(exercise))) == HOLDS
 
 
 def _in_order(exercise: Exercise) -> bool:
-    """Requests arrive one after the other."""
+    """Requests arrive one after the other, or together where nothing else could be drawn."""
+    fixed = all(one.arrival[0] == one.arrival[1] for one in exercise.variants.requests)
     arrivals = [request.arrival for request in exercise.requests]
-    return all(a < b for a, b in pairwise(arrivals))
+    return fixed or all(a < b for a, b in pairwise(arrivals))
 
 
 def _happens(exercise: Exercise, seen: Seen) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 from engine.words import Catalogue, catalogue
+
+DASH = "—"  # where there is no value
 
 
 def puzzle_words(language: str) -> Catalogue:
@@ -33,6 +36,19 @@ def exact(value: float) -> Fraction:
 
 
 def run_name(name: str, words: Catalogue) -> str:
-    """The short title of a run; a run without one is called by its name."""
-    key = f"run.{name}.short"
-    return words(key) if key in words else name
+    """The short title of a run, or the words of a choice; what has neither is called by its name."""
+    found = next((key for key in (f"run.{name}.short", f"choice.{name}") if key in words), None)
+    return words(found) if found else name
+
+
+def filled_texts(texts: Mapping[str, str], given: Mapping[str, str], words: Catalogue) -> dict[str, str]:
+    """``texts`` with the givens in their blanks, as words where they have some; other blanks stay."""
+    shown = {f"{{{name}}}": _given(value, words) for name, value in given.items()}
+    filled = dict(texts)
+    for blank, value in shown.items():
+        filled = {key: text.replace(blank, value) for key, text in filled.items()}
+    return filled
+
+
+def _given(value: str, words: Catalogue) -> str:
+    return words(f"given.{value}") if f"given.{value}" in words else value

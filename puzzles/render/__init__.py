@@ -6,6 +6,7 @@ Every function takes finished values and a language, and returns escaped markup.
 
 from puzzles.render.environment import environment, page_styles, table_styles
 from puzzles.render.tables import (
+    answers_table,
     belief_block,
     evidence_table,
     items_table,
@@ -25,6 +26,7 @@ from puzzles.render.tables import (
 )
 
 __all__ = [
+    "answers_table",
     "belief_block",
     "environment",
     "evidence_table",

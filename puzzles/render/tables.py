@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from engine import History
 from engine.words import Catalogue
-from puzzles.comparison import DASH, PolicyTable
+from puzzles.comparison import PolicyTable
 from puzzles.evidence import EvidenceRow
 from puzzles.exercise import Exercise
 from puzzles.judging import BeliefHit, Item, Verdict, shown
@@ -28,7 +28,7 @@ from puzzles.rules import rule_lines
 from puzzles.views.common import PALETTE, colours
 from puzzles.views.model import Log, PageMap, Strip, Timeline
 from puzzles.views.stories import Story
-from puzzles.words import number, puzzle_words
+from puzzles.words import DASH, number, puzzle_words
 
 
 def _macro(name: str, *values: Any) -> Markup:
@@ -80,6 +80,11 @@ def items_table(verdict: Verdict, language: str, answered: bool = True) -> Marku
     """Given, correct, difference and how the number comes about; ``answered``: only what was answered."""
     rows = [item for item in verdict.items if item.given is not None or not answered]
     return _macro("items", rows, puzzle_words(language))
+
+
+def answers_table(items: Iterable[Item], language: str) -> Markup:
+    """The right values and how they come about, for whoever has written down their own."""
+    return _macro("answers", tuple(items), puzzle_words(language))
 
 
 def belief_block(hit: BeliefHit, language: str, item: Item | None = None) -> Markup:

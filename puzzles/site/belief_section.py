@@ -9,9 +9,9 @@ import msgspec
 from markupsafe import Markup
 
 from puzzles.asking import Field, fields
-from puzzles.beliefs import BELIEFS, hit, wrong_values
 from puzzles.exercise import Exercise
 from puzzles.judging import judge_of
+from puzzles.mistakes import beliefs_of, hit, wrong_values
 from puzzles.render import belief_block
 from puzzles.solving import histories
 
@@ -35,16 +35,16 @@ def examples(
     for field in sorted(fields(exercise), key=lambda field: (not field.required, field.choices is not None)):
         for name, given in _betraying(exercise, field, correct[field.key]):
             found.setdefault(name, (field, given))
-    return {name: found[name] for name in exercise.beliefs if name in found}
+    return {one.name: found[one.name] for one in beliefs_of(exercise) if one.name in found}
 
 
 def _betraying(
     exercise: Exercise, field: Field, correct: float | str | None
 ) -> Iterator[tuple[str, float | str]]:
     """The (belief, answer) pairs of a field in which the answer leads to that very belief."""
-    for name in exercise.beliefs:
-        for value in wrong_values(exercise, field, BELIEFS[name], correct):
+    for belief in beliefs_of(exercise):
+        for value in wrong_values(exercise, field, belief, correct):
             given = round(float(value), 4) if isinstance(value, Fraction) else value
             named = hit(exercise, field, {field.key: given}, correct)
-            if named is not None and named.name == name:
-                yield name, given
+            if named is not None and named.name == belief.name:
+                yield belief.name, given

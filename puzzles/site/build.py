@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.words import LANGUAGES
+from puzzles.course import course, names, room_of
 from puzzles.exercise import Exercise
-from puzzles.library import load, names
+from puzzles.library import load
 from puzzles.quantization import read
 from puzzles.render import environment, page_styles
 from puzzles.site.exercise_page import exercise_context, weights_context
+from puzzles.site.exhibits import exhibit
 from puzzles.site.glossary import GROUPS
 from puzzles.words import puzzle_words
 
@@ -54,15 +56,40 @@ def _choice() -> str:
 
 def _pages(language: str) -> Iterator[tuple[str, str]]:
     """The pages of one language: (file name, text)."""
-    shown = all_exercises()
-    cards = [{"file": file_name(one)} | _card(one, language) for one in shown]
-    yield "index.html", _page("index.html", "index.html", language, exercises=cards)
+    yield "index.html", _page("index.html", "index.html", language, rooms=_rooms(language))
     yield "glossary.html", _page("glossary.html", "glossary.html", language, groups=GROUPS)
     yield "weights.html", _page("weights.html", "weights.html", language, **weights_context(language, read()))
+    yield from _room_pages(language)
+    shown = all_exercises()
     for exercise in shown:
         siblings = [other for other in shown if other.name == exercise.name and other.seed != exercise.seed]
-        others = [{"file": file_name(other)} | _card(other, language) for other in siblings]
-        yield from _exercise_pages(exercise, language, others)
+        yield from _exercise_pages(exercise, language, [_card(other, language) for other in siblings])
+
+
+def _rooms(language: str) -> list[dict[str, object]]:
+    """The rooms in course order, each with its exercises; ``start`` is the number of its first."""
+    found: list[dict[str, object]] = []
+    start = 1
+    for room in course().rooms:
+        shown = [one for name in room.exercises for one in _with_variants(load(name))]
+        cards = [_card(one, language) for one in shown]
+        found.append({"name": room.name, "start": start, "exercises": cards})
+        start += len(cards)
+    return found
+
+
+def _room_pages(language: str) -> Iterator[tuple[str, str]]:
+    rooms = course().rooms
+    for place, room in enumerate(rooms):
+        file = f"room-{room.name}.html"
+        context = {
+            "room": room,
+            "exercises": [_card(load(name), language) for name in room.exercises],
+            "exhibits": [exhibit(name, language) for name in room.exhibits],
+            "before": rooms[place - 1].name if place else None,
+            "after": rooms[place + 1].name if place + 1 < len(rooms) else None,
+        }
+        yield file, _page("room.html", file, language, **context)
 
 
 def _exercise_pages(
@@ -75,16 +102,30 @@ def _exercise_pages(
         "kv": file_name(exercise, "kv"),
     }
     context = exercise_context(exercise, language, read()) | {"others": others, "files": files}
+    context |= _neighbours(exercise, language)
     yield files["page"], _page("exercise.html", files["page"], language, **context)
-    yield files["sheet"], _page("sheet.html", files["sheet"], language, **context)
+    if context["sheets"]:
+        yield files["sheet"], _page("sheet.html", files["sheet"], language, **context)
     if context["kv"]:
         yield files["kv"], _page("kv.html", files["kv"], language, **context)
 
 
+def _neighbours(exercise: Exercise, language: str) -> dict[str, object]:
+    """The room of an exercise, and the cards of those before and after it in the course."""
+    order = names()
+    place = order.index(exercise.name)
+    before = _card(load(order[place - 1]), language) if place else None
+    after = _card(load(order[place + 1]), language) if place + 1 < len(order) else None
+    return {"room": room_of(exercise.name), "before": before, "after": after}
+
+
 def all_exercises() -> list[Exercise]:
     """Every exercise followed by its printed variants."""
-    found = [load(name) for name in names()]
-    return [one.variant(seed) for one in found for seed in (0, *one.variants.printed)]
+    return [one for name in names() for one in _with_variants(load(name))]
+
+
+def _with_variants(exercise: Exercise) -> list[Exercise]:
+    return [exercise.variant(seed) for seed in (0, *exercise.variants.printed)]
 
 
 def file_name(exercise: Exercise, kind: str = "") -> str:
@@ -97,10 +138,11 @@ def _card(exercise: Exercise, language: str) -> dict[str, str]:
     words = exercise.words(language)
     lengths = [f"{one.id} {one.prompt_tokens}+{one.output_tokens}" for one in exercise.requests]
     trace = words("list.separator").join(lengths)
+    card = {"file": file_name(exercise), "trace": trace}
     if not exercise.seed:
-        return {"title": words("title"), "summary": words("summary"), "trace": trace}
+        return card | {"title": words("title"), "summary": words("summary")}
     title = words("again.title", title=words("title"), seed=exercise.seed)
-    return {"title": title, "summary": words("again.summary", trace=trace), "trace": trace}
+    return card | {"title": title, "summary": words("again.summary", trace=trace)}
 
 
 def _page(template: str, name: str, language: str, **context: object) -> str:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from engine import History
 from engine.words import Catalogue
-from puzzles.asking import Field, fields
+from puzzles.asking import Field, fields, runs_of_part
 from puzzles.comparison import table_of
 from puzzles.derivations import derivation
 from puzzles.exercise import Exercise, Part
-from puzzles.finished import finished
+from puzzles.judging import Verdict, figures, verdict
+from puzzles.measures import megabytes
 from puzzles.page_counts import page_counts
 from puzzles.quantization import Recorded
 from puzzles.render import (
+    answers_table,
     metrics_table,
     page_counts_table,
     pages_table,
@@ -30,7 +33,7 @@ from puzzles.render import (
 from puzzles.render.tables import trace_rows
 from puzzles.rules import rule_blanks
 from puzzles.site.belief_section import beliefs
-from puzzles.solving import histories, solve
+from puzzles.solving import histories, in_ledger, solve
 from puzzles.views import page_map, story, timeline
 from puzzles.views.common import title
 from puzzles.words import number, plain, puzzle_words, run_name
@@ -50,13 +53,14 @@ def exercise_context(exercise: Exercise, language: str, recorded: Recorded | Non
         "title": page.title(),
         "rule_card": rule_card(exercise, language),
         "trace": trace_table(exercise, language),
-        "readings": page.readings(),
+        "plain": page.plain,
+        "readings": None if page.plain else page.readings(),
         "rows": trace_rows(exercise),
         "parts": parts,
-        "sheets": page.sheets(),
+        "sheets": [] if page.plain else page.sheets(),
         "kv": page.kv(),
         "beliefs": beliefs(exercise, language),
-        "quantization": quantization(language, recorded),
+        "quantization": None if page.plain else quantization(language, recorded),
         "another_seed": COMMAND_SEED,
     }
 
@@ -83,15 +87,21 @@ class ExercisePage:
     def readings(self) -> dict[str, str]:
         """The three ledgers in words, with the figures of the first two requests."""
         first, second = self.exercise.requests[:2]
+        tokens, service = first.prompt_tokens + first.output_tokens, self.histories[self.first].service
         figures = rule_blanks(self.exercise) | {
             "first": first.id,
             "second": second.id,
             "prompt": str(first.prompt_tokens),
             "prompt2": str(second.prompt_tokens),
             "output": str(first.output_tokens),
-            "reserve": plain(self.correct[f"{first.id}.kv_mb"] or 0),  # type: ignore[arg-type]
+            "reserve": plain(megabytes(tokens, service)),
         }
         return {name: self.words(f"reading.{name}", **figures) for name in ("prefill", "decode", "kv")}
+
+    @property
+    def first(self) -> str:
+        """The run whose settings the rules name."""
+        return self.exercise.runs[0].name
 
     # ---- questions -----------------------------------------------------------------------------
 
@@ -99,18 +109,34 @@ class ExercisePage:
         """One part: its question with a grid to fill in, and its runs with the answers."""
         asked = [field for field in self.fields if field.part == part.name]
         gridded = [field for field in asked if field.policy and field.request]
-        runs = list(dict.fromkeys(field.run for field in gridded))
+        columns = list(dict.fromkeys(field.run for field in gridded))
+        runs = runs_of_part(self.exercise, part.name)
         return {
             "title": self.words(f"part.{part.name}.title"),
             "ask": self.words(f"part.{part.name}.ask"),
-            "columns": [self._column(run, gridded) for run in runs],
+            "columns": [self._column(run, gridded) for run in columns],
             "rows": self._grid(gridded),
             "single": [self._single(field) for field in asked if field not in gridded],
             "time": self._time(runs[0]),
             "runs": [self._run(name) for name in runs],
             "comparison": self._comparison(runs) if len(runs) > 1 else None,
+            "answers": self._answers(asked) if self.plain else None,
             "point": self.words(f"part.{part.name}.point", **self._figures()),
         }
+
+    @property
+    def plain(self) -> bool:
+        """Whether the exercise is about a single idea: no page maps, no weight formats, no sheets."""
+        return not self.exercise.layouts
+
+    def _answers(self, asked: list[Field]) -> Markup:
+        """Every field with its value and how it comes about."""
+        keys = {field.key for field in asked}
+        items = tuple(item for item in self._judged().items if item.key in keys)
+        return answers_table(items, self.language)
+
+    def _judged(self) -> Verdict:
+        return verdict(self.exercise, {}, self.histories, self.language)
 
     def _column(self, run: str, gridded: list[Field]) -> dict[str, Any]:
         """A run of the grid with its metrics."""
@@ -119,10 +145,11 @@ class ExercisePage:
         return {"run": run_name(run, self.words), "metrics": names}
 
     def _grid(self, gridded: list[Field]) -> list[dict[str, Any]]:
-        return [
+        rows = [
             row | {"asked": [field.required for field in gridded if field.request == row["id"]]}
             for row in trace_rows(self.exercise)
         ]
+        return [row for row in rows if row["asked"]]
 
     def _single(self, field: Field) -> dict[str, Any]:
         choices = [run_name(name, self.words) for name in field.choices or ()]
@@ -152,17 +179,18 @@ class ExercisePage:
     def _time(self, run: str) -> str:
         return self.words("answers.time", tick=number(self.histories[run].service.tick, 1))
 
-    def _comparison(self, runs: list[str]) -> Markup:
+    def _comparison(self, runs: Sequence[str]) -> Markup:
         limits = self.exercise.limits
         chosen = {name: self.histories[name] for name in runs}
         return metrics_table(table_of(chosen, limits.ttft, limits.tpot, self.words), self.language)
 
     def _figures(self) -> dict[str, str]:
         """The blanks of a part's last word: every answer, and the throughput of every run."""
-        texts = {key: number(value) for key, value in self.correct.items() if isinstance(value, float)}
+        texts = figures(self.correct)
         for name, history in self.histories.items():
-            texts[f"{name}.throughput"] = number(round(history.metrics().summary.throughput or 0.0, 2))
-        return {key.replace(".", "_"): text for key, text in texts.items()}
+            rate = history.metrics().summary.throughput or 0.0
+            texts[f"{name}_throughput"] = number(round(rate, 2))
+        return texts
 
     def kv(self) -> dict[str, Any] | None:
         """The page counts and the maps of the runs that differ in layout."""
@@ -172,7 +200,7 @@ class ExercisePage:
         reserve = next(field for field in self.fields if field.metric == "kv_mb")
         maps = [page_map(history, name, self.words) for name, history in chosen.items()]
         return {
-            "reserve": derivation(reserve, finished(self.histories), self.words),
+            "reserve": derivation(reserve, in_ledger(self.exercise), self.words),
             "counts": page_counts_table(page_counts(chosen, self.words), self.language),
             "maps": [pages_table(one, self.language) for one in maps],
         }

@@ -10,7 +10,8 @@ from engine.explain import explain
 from engine.traces import main_trace
 from puzzles import field_of, load, solve
 from puzzles.asking import Field, right
-from puzzles.beliefs import BELIEFS, hit, wrong_values
+from puzzles.beliefs import BELIEFS
+from puzzles.mistakes import hit, wrong_values
 
 MAIN = load("main")
 TRACE = tuple(main_trace())

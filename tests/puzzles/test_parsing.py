@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.words import LANGUAGES
 from puzzles import Problem, fields, load, parse, puzzle_words
-from puzzles.parsing import MOST
+from puzzles.units import UNITS
 
 MAIN = load("main")
 TIME, SIZE, CHOICE = "static.R02.ttft", "R01.kv_mb", "p95.best"
@@ -105,7 +105,7 @@ def test_an_unknown_field_is_named() -> None:
 def test_any_text_is_an_answer_a_problem_or_empty(text: str, key: str) -> None:
     found = one(key, text)
     if isinstance(found, float):
-        assert 0 <= found <= float(max(MOST.values()))
+        assert 0 <= found <= float(max(unit.most for unit in UNITS.values()))
     elif found is None:
         assert not text.strip()
     elif isinstance(found, Problem):

@@ -13,7 +13,11 @@ import pytest
 import puzzles
 from engine.words import LANGUAGES
 from puzzles.beliefs import BELIEFS
+from puzzles.calculator import FIGURES, MODELS
+from puzzles.course import course
+from puzzles.derivations import BLANKS
 from puzzles.evidence import RULES
+from puzzles.figures import OF_A_FORMAT
 from puzzles.measures import MEASURES
 from puzzles.site.glossary import GROUPS
 from puzzles.views.model import CELL_KINDS
@@ -46,7 +50,11 @@ def test_what_is_named_by_data_has_words(language: str) -> None:
     keys = [f"cell.{kind}{end}" for kind, end in product(CELL_KINDS, ("", ".letter"))]
     keys += [f"belief.{name}{end}" for name, end in product(BELIEFS, ("", ".title"))]
     keys += [f"belief.{name}.choice" for name, belief in BELIEFS.items() if "ttft" in belief.metrics]
-    keys += [f"{kind}.{metric}" for kind, metric in product(("field", "derive"), MEASURES)]
+    keys += [f"field.{metric}" for metric in MEASURES]
+    keys += [f"derive.{metric}" for metric in BLANKS]
+    keys += [f"figure.{name}" for name in (*FIGURES, *OF_A_FORMAT)]
+    keys += [f"room.{room.name}.{end}" for room in course().rooms for end in ("title", "lead")]
+    keys += [f"given.{name}" for name in MODELS]
     keys += [f"glossary.{term}{end}" for group in GROUPS for term in group.terms for end in ("", ".name")]
     keys += [f"pages.page.{kind}" for kind in ("allocate", "free", "preempt", "share", "evict")]
     assert [key for key in keys if key not in words] == []
@@ -75,11 +83,11 @@ def test_every_key_that_a_template_or_the_code_spells_out_exists() -> None:
 
 
 def test_no_chinese_stands_in_the_code() -> None:
-    """Units that a learner may type are data of the parser, not text."""
+    """Units that a learner may type are data, not text."""
     for path in ROOM.rglob("*.py"):
         found = [node.value for node in ast.walk(ast.parse(path.read_text("utf-8"))) if _is_text(node)]  # type: ignore[attr-defined]
         assert [text for text in found if CHINESE.search(text)] == (
-            ["秒", "毫秒"] if path.name == "parsing.py" else []
+            ["秒", "毫秒"] if path.name == "units.py" else []
         )
     for path in ROOM.rglob("*.html"):
         assert not CHINESE.search(path.read_text("utf-8"))
