@@ -17,6 +17,7 @@ from engine.records import Outcome, Plan, Reason, TickRecord
 from engine.requests import Request
 from engine.scheduler import Scheduler
 from engine.service import Service
+from engine.skimmer import Skim, skim
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -33,10 +34,12 @@ __all__ = [
     "Request",
     "Scheduler",
     "Service",
+    "Skim",
     "Stalled",
     "TickRecord",
     "explain",
     "simulate",
+    "skim",
 ]
 
 

@@ -27,6 +27,7 @@ def seconds(value: object, where: str) -> Decimal:
     return number
 
 
-def first_tick(moment: Fraction, tick: Fraction) -> int:
+def first_tick(moment: Decimal | Fraction, tick: Fraction) -> int:
     """The smallest k with k · tick ≥ ``moment``: the first tick at whose start it has passed."""
-    return -(-(moment.numerator * tick.denominator) // (moment.denominator * tick.numerator))
+    numerator, denominator = moment.as_integer_ratio()
+    return -(-(numerator * tick.denominator) // (denominator * tick.numerator))

@@ -34,7 +34,7 @@ class History:
 
     def metrics(self, slo_ttft: object = None, slo_tpot: object = None) -> Metrics:
         """Metrics of the run (SEMANTICS §3); limits in seconds, None for no limit."""
-        from engine.metrics import measure
+        from engine.measurement import measure
 
         return measure(self, slo_ttft=slo_ttft, slo_tpot=slo_tpot)
 

@@ -58,7 +58,7 @@ def step(scheduler: Scheduler, executor: Executor) -> TickRecord:
 
 def ticks(scheduler: Scheduler, executor: Executor, horizon: Decimal | None) -> Iterator[TickRecord]:
     """Every tick that starts before ``horizon`` (s), until nothing is live."""
-    end = None if horizon is None else first_tick(Fraction(horizon), Fraction(scheduler.service.tick))
+    end = None if horizon is None else first_tick(horizon, Fraction(scheduler.service.tick))
     while not scheduler.idle and (end is None or scheduler.tick < end):
         yield step(scheduler, executor)
 

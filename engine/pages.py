@@ -31,6 +31,7 @@ class Pool(Protocol):
     def release(self, key: str, kind: str = "free") -> None: ...
     def table(self, key: str) -> list[int]: ...
     def tables(self) -> dict[str, tuple[int, ...]]: ...
+    def used_count(self) -> int: ...
     def free_count(self) -> int | None: ...
     def cached_count(self) -> int: ...
     def check(self) -> None: ...
@@ -162,6 +163,10 @@ class PagePool:
         """A snapshot of every table."""
         return {key: tuple(table) for key, table in self._tables.items()}
 
+    def used_count(self) -> int:
+        """Pages that some table names."""
+        return len(self.references)
+
     def free_count(self) -> int | None:
         """Pages that are neither used nor cached; None when unlimited."""
         return None if self.total is None else len(self._free)
@@ -255,6 +260,10 @@ class ContiguousPool:
     def tables(self) -> dict[str, tuple[int, ...]]:
         """A snapshot of every run, as slots."""
         return {key: tuple(run) for key, run in self._runs.items()}
+
+    def used_count(self) -> int:
+        """Slots in runs."""
+        return sum(map(len, self._runs.values()))
 
     def free_count(self) -> int | None:
         """Free slots, adjacent or not."""

@@ -64,6 +64,7 @@ DECODE_ORDER: dict[str, Callable[[Sequence], Rank]] = {
     "shortest": lambda sequence: (sequence.left, sequence.order),
     "priority": lambda sequence: (-sequence.request.priority, sequence.order),
 }
+STARVING = ("shortest", "priority")  # newcomers may go first for ever, unless max_skip is set
 QUEUE_ORDER: dict[str, Callable[[Sequence], Rank]] = {
     "priority": lambda sequence: (-sequence.request.priority,),
     "shortest": lambda sequence: (sequence.reserved,),
@@ -76,9 +77,10 @@ def passed_over_too_often(service: Service, sequence: Sequence) -> bool:
 
 
 def decode_rank(service: Service, sequence: Sequence) -> Rank:
-    """Lowest decodes first: who was passed over too often (the longest of all first), then by the order."""
-    skipped = sequence.skipped if passed_over_too_often(service, sequence) else 0
-    return (-skipped, *DECODE_ORDER[service.decode_order](sequence))
+    """Lowest decodes first: by the order, and where that can starve somebody, who was passed over too
+    often before the others, the longest of all first."""
+    aged = service.decode_order in STARVING and passed_over_too_often(service, sequence)
+    return (-sequence.skipped if aged else 0, *DECODE_ORDER[service.decode_order](sequence))
 
 
 def queue_rank(service: Service, sequence: Sequence) -> tuple[Any, ...]:
@@ -107,7 +109,9 @@ def unfinished(active: Series[Sequence]) -> tuple[str, ...]:
 
 def choose_decodes(service: Service, active: Series[Sequence]) -> tuple[list[Sequence], dict[str, Reason]]:
     """Who decodes in this tick, in order, and why each other ready request does not."""
-    ready = sorted((s for s in active if s.ready), key=lambda s: decode_rank(service, s))
+    ready = [s for s in active if s.ready]
+    if service.decode_order != "fcfs":  # else they are in order
+        ready.sort(key=lambda s: decode_rank(service, s))
     shared = service.shared_budget
     room = service.decode_slots if shared is None else min(service.decode_slots, shared)
     chosen, left_out = ready[:room], ready[room:]
@@ -120,26 +124,35 @@ def choose_prefill(
     service: Service, active: Series[Sequence], decoding: Series[Sequence]
 ) -> tuple[list[Chunk], dict[str, Reason]]:
     """This tick's prompt chunks, and why each other request with an unprocessed prompt got none."""
-    budget = service.prefill_budget
-    if service.shared_budget is not None:
-        budget = min(budget, service.shared_budget - len(decoding))
     queue = [s for s in active if s.remaining]
+    chunks, left = share_prefill(service, queue, len(decoding))
+    rest = queue[len(chunks) :]
+    if not left:
+        return chunks, {s.key: _budget_gone(s, chunks, decoding) for s in rest}
+    whys = {s.key: Reason("prefill_behind", by=(rest[0].key,)) for s in rest}
+    if rest:
+        whys[rest[0].key] = Reason("whole_prompt", have=left, need=rest[0].remaining)
+    return chunks, whys
+
+
+def share_prefill(service: Service, queue: list[Sequence], decodes: int) -> tuple[list[Chunk], int]:
+    """Chunks for the first of ``queue`` (in admission order, prompts unprocessed), and the budget left.
+
+    Without chunked prefill, ``queue`` is sorted so that one that has started goes on first.
+    """
+    left = service.prefill_budget
+    if service.shared_budget is not None:
+        left = min(left, service.shared_budget - decodes)
     if not service.chunked_prefill:
-        queue.sort(key=lambda s: not s.started)  # one that has started goes on first
+        queue.sort(key=lambda s: not s.started)
     chunks: list[Chunk] = []
-    whys: dict[str, Reason] = {}
-    left = budget
-    for place, sequence in enumerate(queue):
-        if not left:
-            whys.update((s.key, _budget_gone(s, chunks, decoding)) for s in queue[place:])
-            break
-        if not service.chunked_prefill and chunks and not sequence.started and sequence.remaining > left:
-            whys[sequence.key] = Reason("whole_prompt", have=left, need=sequence.remaining)
-            whys.update((s.key, Reason("prefill_behind", by=(sequence.key,))) for s in queue[place + 1 :])
+    for sequence in queue:
+        whole = not service.chunked_prefill and chunks and not sequence.started
+        if not left or (whole and sequence.remaining > left):
             break
         chunks.append(_chunk(sequence, min(left, sequence.remaining)))
         left -= chunks[-1].count
-    return chunks, whys
+    return chunks, left
 
 
 def choose_drafts(

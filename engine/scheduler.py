@@ -49,6 +49,7 @@ class Scheduler:
         self.context = context
         self.pool = make_pool(service, context or 1)
         self.tick = 0
+        self._length = Fraction(service.tick)
         self.waiting: deque[Sequence] = deque()
         self.active: list[Sequence] = []  # in admission order
         self.closed = False
@@ -64,12 +65,12 @@ class Scheduler:
         """Let ``request`` arrive under ``key``. Raises InputError, touching nothing, if that key is live."""
         if key in self._live:
             raise InputError(f"request id {key!r} is live; wait until it has ended, or choose another")
-        length, arrival = Fraction(self.service.tick), Fraction(request.arrival)
+        arrives = first_tick(request.arrival, self._length)
         sequence = Sequence(
             key,
             request,
-            arrives=first_tick(arrival, length),
-            due=first_tick(arrival + Fraction(self.service.max_wait), length),
+            arrives=arrives,
+            due=self._due(request) if self.service.max_wait else arrives,
             target=request.prompt_tokens,
             place=self._places,
             known=self._known(request),
@@ -77,6 +78,10 @@ class Scheduler:
         self._live[key] = sequence
         heapq.heappush(self._pending, (request.arrival, self._places, sequence))
         self._places += 1
+
+    def _due(self, request: Request) -> int:
+        """The first tick at which it has waited ``max_wait``."""
+        return first_tick(Fraction(request.arrival) + Fraction(self.service.max_wait), self._length)
 
     def _known(self, request: Request) -> list[int | None] | None:
         """The tokens by which the prefix cache finds pages; None where it has nothing to go by."""
@@ -307,8 +312,9 @@ class Scheduler:
         sequence.order = self._orders
         self._orders += 1
         sequence.skipped = 0
-        for passed_over in self.waiting:
-            passed_over.skipped += passed_over.place < sequence.place
+        if self.service.queue_order != "fcfs":  # else nobody who came earlier is left behind
+            for passed_over in self.waiting:
+                passed_over.skipped += passed_over.place < sequence.place
         self.active.append(sequence)
         return sequence
 

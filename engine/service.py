@@ -50,7 +50,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     shared_budget       one token budget for decodes and prefill together; None for two budgets
     decode_order        fcfs, round_robin, shortest (fewest tokens left), priority
     queue_order         fcfs, priority, shortest (fewest tokens): who is at the head of the queue
-    max_skip            how often a request may be passed over in either order before it goes first
+    max_skip            shortest, priority: how often a request is passed over before it goes first
     kv_bytes_per_token  the toy k, in bytes (1 MB = 1,000,000 bytes)
     page_size, pages    tokens in a KV page; pages in the pool, None for an unlimited pool
     kv_reserve          full: prompt + output at admission; on_demand: as tokens are written

@@ -164,7 +164,7 @@ def _moment(row: Row, form: Format, name: str) -> Moment:
     clock = CLOCK.fullmatch(text)
     if clock is not None:
         return Moment(text, _since_1970(clock, where), True)
-    number = seconds(text if isinstance(value, str) else value, where)
+    number = seconds(text, where)
     if number < 0:
         raise InputError(f"{where}: {text} is negative; 0 or later is needed")
     return Moment(text, number, False)

@@ -47,8 +47,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = make_parser(engine_words(language_of(arguments)))
     options, unknown = parser.parse_known_args(arguments)
     if not hasattr(options, "execute"):
-        names = " or ".join(command.NAME for command in COMMANDS)
-        raise InputError(f"COMMAND: none is given; {names} is needed, such as simulate R01-R04")
+        *others, last = (command.NAME for command in COMMANDS)
+        raise InputError(
+            f"COMMAND: none is given; {', '.join(others)} or {last} is needed, such as simulate R01-R04"
+        )
     if unknown:
         raise InputError(f"{unknown[0]}: {suggestion(unknown[0], options.known)}")
     return options

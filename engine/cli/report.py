@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from engine.cli.figures import number, setting_text
 from engine.cli.said import said_lines
-from engine.cli.summary import Limits, summary
+from engine.cli.shown import Shown
+from engine.cli.summary import summary
 from engine.cli.table import table
 from engine.cli.timeline import timeline
 from engine.explain import sentence
-from engine.history import History
-from engine.metrics import Metrics, RequestMetrics
-from engine.progress import refusals
+from engine.metrics import RequestMetrics
 from engine.service import SETTINGS, Service
 from engine.trace_files import TraceFile
 from engine.words import Catalogue
@@ -20,14 +19,14 @@ ALWAYS = ("policy", "tick", "prefill_budget", "decode_slots", "pages", "page_siz
 PLAIN = ("id", "arrival", "prompt", "output", "status", "queue", "ttft", "tpot", "e2e")
 
 
-def report(trace: TraceFile, history: History, metrics: Metrics, limits: Limits, words: Catalogue) -> str:
+def report(shown: Shown, words: Catalogue) -> str:
     """Everything, ending with a newline."""
     parts = [
-        "\n".join(_head(trace, history.service, words)),
-        _requests(history, metrics, words),
-        summary(history, metrics, limits, words),
-        timeline(history, words),
-        said_lines(history, MOST_ROWS, words),
+        "\n".join(_head(shown.trace, shown.service, words)),
+        _requests(shown, words),
+        summary(shown, words),
+        timeline(shown.history, words),
+        said_lines(shown.history, MOST_ROWS, words),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -43,15 +42,15 @@ def _head(trace: TraceFile, service: Service, words: Catalogue) -> list[str]:
 # ---- requests ------------------------------------------------------------------------------------
 
 
-def _requests(history: History, metrics: Metrics, words: Catalogue) -> str:
-    found = list(metrics.requests.values())[:MOST_ROWS]
-    reasons = {key: sentence(reason, words) for key, reason in refusals(history).items()}
+def _requests(shown: Shown, words: Catalogue) -> str:
+    found = list(shown.metrics.requests.values())[:MOST_ROWS]
+    reasons = {key: sentence(reason, words) for key, reason in shown.refused.items()}
     preempted = any(request.preempted for request in found)
     names = [*PLAIN, *("preempted", "recomputed") * preempted, *("reason",) * bool(reasons)]
     header = [words(f"cli.column.{name}") for name in names]
     cells = [_cells(request, reasons, words) for request in found]
     text = table([header, *([row[name] for name in names] for row in cells)], _align(names))
-    left = len(metrics.requests) - len(found)
+    left = len(shown.metrics.requests) - len(found)
     return text + ("\n" + words("cli.more_requests", count=left) if left else "")
 
 

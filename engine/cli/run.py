@@ -13,7 +13,8 @@ from engine.cli.flags import (
     service_of,
     trace_of,
 )
-from engine.cli.present import present
+from engine.cli.present import limits_of, present
+from engine.cli.shown import recorded
 from engine.errors import InputError
 from engine.history import History
 from engine.prompts import prompts_for
@@ -46,7 +47,7 @@ def execute(options: argparse.Namespace) -> str:
     requests = prompts_for(trace.requests, _whole("seed", options.seed, 0))
     with naming_flags():
         history = _serve(requests, service, options, threads)
-        return present(trace, history, options)
+        return present(recorded(trace, history, limits_of(options)), options)
 
 
 def _whole(name: str, text: str, least: int) -> int:

@@ -11,8 +11,10 @@ from engine.words import Catalogue
 MOST_SIGNS = 72
 
 
-def said(history: History) -> dict[str, str]:
+def said(history: History | None) -> dict[str, str]:
     """The text delivered to each request, by key; empty for a ledger run."""
+    if history is None:
+        return {}
     tokens: dict[str, list[int]] = {}
     for record in history.records:
         for key, _, token in record.emitted:
@@ -21,7 +23,7 @@ def said(history: History) -> dict[str, str]:
     return {key: decode(tokens[key]) for key in history.requests if key in tokens}
 
 
-def said_lines(history: History, most: int, words: Catalogue) -> str:
+def said_lines(history: History | None, most: int, words: Catalogue) -> str:
     """A line per request, control characters escaped; long texts are cut."""
     texts = said(history)
     lines = [f"{key}  {_quoted(texts[key])}" for key in list(texts)[:most]]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-import engine
 from engine.cli.flags import add_common_flags, naming_flags, one_of, seconds_or_none, service_of, trace_of
-from engine.cli.present import present
+from engine.cli.present import limits_of, present
+from engine.cli.shown import Shown
+from engine.cli.timeline import is_short
+from engine.errors import InputError
+from engine.skimmer import Skim, skim
 from engine.words import LANGUAGES, Catalogue
 
 NAME = "simulate"
+MOST_RECORDS = 1_000_000
 
 
 def add_flags(parser: argparse.ArgumentParser, words: Catalogue) -> None:
@@ -18,10 +22,26 @@ def add_flags(parser: argparse.ArgumentParser, words: Catalogue) -> None:
 
 
 def execute(options: argparse.Namespace) -> str:
-    """What to print. Raises InputError and Stalled."""
+    """What to print. Raises InputError and Stalled.
+
+    The figures are skimmed; records are made only where they are printed or drawn.
+    """
     one_of("lang", options.lang, LANGUAGES)
     service = service_of(options)
     trace = trace_of(options)
+    limits = limits_of(options)
     with naming_flags():
-        history = engine.simulate(trace.requests, service, seconds_or_none(options, "horizon"))
-        return present(trace, history, options)
+        found = skim(trace.requests, service, seconds_or_none(options, "horizon"))
+        metrics = found.metrics(**limits)
+    history = found.history() if _needs_records(found, options) else None
+    return present(Shown(trace, service, found.horizon, limits, metrics, found.refused, history), options)
+
+
+def _needs_records(found: Skim, options: argparse.Namespace) -> bool:
+    if options.summary:
+        return False
+    if not options.json:
+        return is_short(found.ticks, len(found.lives))
+    if found.ticks > MOST_RECORDS:
+        raise InputError(f"--json: {found.ticks} ticks are too many to print; --summary leaves them out")
+    return True

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from engine.cli.figures import number, percent, span
+from engine.cli.shown import Limits, Shown
 from engine.cli.table import table
-from engine.history import History
 from engine.metrics import Metrics, Summary
+from engine.service import Service
 from engine.words import Catalogue
 
-Limits = dict[str, str | None]
 COUNTED = ("finished", "in_flight", "waiting", "refused", "cancelled", "failed")
 MEGABYTE = 1_000_000
 
 
-def summary(history: History, metrics: Metrics, limits: Limits, words: Catalogue) -> str:
+def summary(shown: Shown, words: Catalogue) -> str:
     """The title with the window, and a row per figure."""
-    found = metrics.summary
-    horizon = history.horizon is not None and found.window == float(history.horizon)
+    found = shown.metrics.summary
+    horizon = shown.horizon is not None and found.window == float(shown.horizon)
     title = words(
         "cli.window_horizon" if horizon else "cli.window_finish", end=number(found.window), ticks=found.ticks
     )
     header = tuple(words(f"cli.column.{name}") for name in ("figure", "value", "meaning"))
     rows = [
-        *_work(found, limits, words),
-        *_latencies(metrics, words),
-        *_memory(history, found, words),
+        *_work(found, shown.limits, words),
+        *_latencies(shown.metrics, words),
+        *_memory(shown.service, found, words),
         *_system(found, words),
     ]
     named = [(words(f"cli.row.{name}"), value, remark) for name, value, remark in rows]
@@ -85,15 +85,15 @@ def _ranked(found: Summary, name: str, words: Catalogue) -> str:
     return text
 
 
-def _memory(history: History, found: Summary, words: Catalogue) -> list[Row]:
-    per_token = history.service.kv_bytes_per_token
+def _memory(service: Service, found: Summary, words: Catalogue) -> list[Row]:
+    per_token = service.kv_bytes_per_token
     rows = []
     for name in ("reserved", "held", "written"):
         tokens = getattr(found, f"peak_{name}_tokens")
         size = number(tokens * per_token / MEGABYTE, 2)
         rows.append((f"peak_{name}", str(tokens), words(f"cli.meaning.{name}", megabytes=size)))
-    layout = "pages" if history.service.kv_layout == "paged" else "slots"
-    total = history.service.pages if layout == "pages" else history.service.slots
+    layout = "pages" if service.kv_layout == "paged" else "slots"
+    total = service.pages if layout == "pages" else service.slots
     pool = words("cli.unlimited") if total is None else str(total)
     rows.append((f"peak_{layout}", str(found.peak_pages), words(f"cli.meaning.{layout}", total=pool)))
     return rows

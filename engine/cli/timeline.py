@@ -35,9 +35,14 @@ MARK = 5  # ticks between two numbers above
 MOST_TICKS, MOST_REQUESTS = 480, 40
 
 
-def timeline(history: History, words: Catalogue) -> str:
+def is_short(ticks: int, requests: int) -> bool:
+    """Whether a run of that size can be read as a timeline."""
+    return ticks <= MOST_TICKS and requests <= MOST_REQUESTS
+
+
+def timeline(history: History | None, words: Catalogue) -> str:
     """The timeline with its legend, or a sentence when the run is too long to be read as one."""
-    if len(history.records) > MOST_TICKS or len(history.requests) > MOST_REQUESTS:
+    if history is None or not is_short(len(history.records), len(history.requests)):
         return words("cli.timeline_too_long", ticks=MOST_TICKS, requests=MOST_REQUESTS)
     starts = range(0, len(history.records), BLOCK)
     rows = {key: _letters(history.records, key) for key in history.requests}

@@ -189,6 +189,16 @@ def test_a_long_run_is_not_drawn(call: Any, tmp_path: Path) -> None:
     assert "No timeline: it is drawn up to 480 ticks and 40 requests." in out
 
 
+def test_a_long_gap_is_passed_over(call: Any, tmp_path: Path) -> None:
+    path = tmp_path / "gap.csv"
+    path.write_text("id,arrival,prompt_tokens,output_tokens\nA,0,9,9\nB,900000000,9,9\n")
+    status, out, _ = call("simulate", str(path))
+    assert (status, "9000000009 ticks" in out) == (0, True)
+    status, out, err = call("simulate", str(path), "--json")
+    assert (status, out) == (2, "")
+    assert "--json: 9000000009 ticks are too many to print; --summary leaves them out" in err
+
+
 def test_widths() -> None:
     assert [width(text) for text in ("abc", "吞吐", "e\u0301", "，a", "")] == [3, 4, 1, 3, 0]
     assert (pad("吞", 4), pad("吞", 4, right=True)) == ("吞  ", "  吞")
@@ -198,7 +208,7 @@ def test_widths() -> None:
 # ---- what is wrong is said in one line ---------------------------------------------------------------
 
 WRONG = {
-    "": "COMMAND: none is given; simulate or run is needed, such as simulate R01-R04",
+    "": "COMMAND: none is given; simulate, run or bench is needed, such as simulate R01-R04",
     "fly R01-R04": "invalid choice: 'fly'",
     "simulate": "TRACE: none is given; R01-R04 or a CSV, JSON or JSONL file is needed",
     "simulate R01-R04 R05": "R05: one TRACE is taken",
@@ -253,7 +263,7 @@ def test_a_stalled_run_is_one_line_and_status_1(call: Any, monkeypatch: pytest.M
     def stall(*_: object) -> None:
         raise Stalled(7, ["R02", "R03"], "no pages")
 
-    monkeypatch.setattr("engine.simulate", stall)
+    monkeypatch.setattr("engine.cli.simulate.skim", stall)
     status, out, err = call("simulate", "R01-R04")
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert "tick 7: stalled, 2 waiting (R02, R03)" in err

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine import InputError, Request, Service, simulate
 from engine.counting import CountingPool
 from engine.progress import lives
-from engine.skim import Skim, skim
+from engine.skimmer import Skim, skim
 from tests.engine.main_runs import counts
 from tests.engine.random_runs import crowded, horizons, runs, services
 
@@ -50,10 +50,12 @@ def test_many_requests_that_come_and_go(data: st.DataObject, horizon: str | None
     moments = data.draw(st.lists(st.integers(0, 80), min_size=number, max_size=number))
     lengths = st.tuples(st.integers(1, 40), st.integers(1, 25))
     trace = counts(*[(f"{m / 10}", *data.draw(lengths)) for m in moments])
-    slots = data.draw(st.integers(4, 12))
-    service = data.draw(
-        services(kv_reserve="full", tick="0.1", decode_slots=slots, pages=data.draw(st.none() | st.just(40)))
-    )
+    plenty = {
+        "prefill_budget": data.draw(st.integers(20, 60)),
+        "shared_budget": data.draw(st.none() | st.just(40)),
+    }
+    roomy = {"decode_slots": data.draw(st.integers(2, 8)), "pages": data.draw(st.none() | st.just(60))}
+    service = data.draw(services(kv_reserve="full", kv_layout="paged", tick="0.1", **plenty, **roomy))
     check_same(trace, service, horizon, "1", "0.2")
 
 
