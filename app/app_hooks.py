@@ -11,8 +11,8 @@ install()
 
 
 def on_server_loaded(server_context: Any) -> None:
-    """Open the store now, so that a bad database stops the start, and let the worker load torch meanwhile."""
-    server_context.application_context.io_loop.add_callback(server().worker.start)
+    """Open the store now, not with the first learner, and let the worker load torch meanwhile."""
+    server_context.application_context.io_loop.add_callback(server().warm_up)
 
 
 def on_server_unloaded(server_context: Any) -> None:

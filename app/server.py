@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -10,7 +11,9 @@ from typing import ParamSpec, TypeVar
 
 from app.settings import Settings, read_settings
 from app.store import Store, open_store
-from app.worker import Runs, Worker
+from app.worker import Runs, Worker, WorkerError
+
+log = logging.getLogger(__name__)
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -32,6 +35,13 @@ class Server:
         """``call``, a call of the store, off the event loop. One writer: no lock to wait for."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._writer, lambda: call(*args, **names))
+
+    async def warm_up(self) -> None:
+        """Let the worker load torch before anybody waits for it. When it cannot, the first run says so."""
+        try:
+            await self.worker.start()
+        except WorkerError as error:
+            log.warning("the engine could not be started: %r", error)
 
     async def close(self) -> None:
         """End the worker and give the database back."""

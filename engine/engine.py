@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from engine.errors import InputError
+from engine.exact import start_of
 from engine.executor import FIRST_PAGES, TorchExecutor
 from engine.handle import Handle, OnToken
 from engine.history import History
@@ -59,8 +60,10 @@ class Engine:
     ``draft`` (model, lookup, or an object that guesses) is used when the service sets ``speculate``;
     it changes how many tokens a tick gives, not which.
 
-    A tick happens when somebody calls ``step``, ``run`` or iterates over a handle; submitting and
-    cancelling take effect in the next tick and may come from any thread and from inside a callback.
+    A tick happens when somebody calls ``step``, ``run`` or iterates over a handle, but not inside a
+    callback: there RuntimeError is raised. Submitting and cancelling take effect in the next tick and
+    may come from any thread and from inside a callback. When a forward raises, the requests that
+    took part in it end as failed, the error goes to the caller, and the engine can go on.
     ``history`` holds every tick so far.
     """
 
@@ -92,6 +95,8 @@ class Engine:
         self._endings: dict[str, Ending] = {}
         self._pieces: dict[str, list[str]] = {}  # texts of this tick's tokens
         self._numbered = 0
+        self._delivering = False
+        self._error: BaseException | None = None  # to be raised when the tick is complete
 
     def _draft(self, draft: str | Draft, *, kv_cache: bool) -> Draft | None:
         service = self.history.service
@@ -123,38 +128,47 @@ class Engine:
         on_token: OnToken | None = None,
         stop: str | Sequence[str] = (),
         ignore_eos: bool = True,
+        priority: int = 0,
     ) -> Handle:
         """Let a request arrive (``arrival`` in seconds, None: with the next tick) and return its handle.
 
         ``on_token(handle, token, text)`` is called after the tick that made the token; when it
         raises, the request ends as failed and the others go on. The output ends before
         ``max_tokens`` when a text of ``stop`` comes (left out of the text), or, with ``ignore_eos``
-        False, the end-of-text token. Raises InputError for an empty prompt or stop, ``max_tokens``
-        below 1, the id of a live request, or a closed engine.
+        False, the end-of-text token. A higher ``priority`` goes first where the service's orders ask
+        for it. Raises InputError for an empty prompt or stop, ``max_tokens`` below 1, the id of a live
+        request, or a closed engine.
         """
         ending = Ending(stop_bytes(stop), ignore_eos=ignore_eos)
         count(max_tokens, "max_tokens")
-        tokens = prompt_bytes(list(prompt) if not isinstance(prompt, str) else prompt)
+        if on_token is not None and not callable(on_token):
+            raise InputError(f"on_token: {on_token!r} cannot be called; a function is needed")
+        tokens = prompt_bytes(prompt)
         if not tokens:
             raise InputError("prompt: it is empty; at least one byte is needed")
         text = prompt if isinstance(prompt, str) else tokens
         with self.lock:
-            now = self.scheduler.tick * self.history.service.tick
+            now = start_of(self.scheduler.tick, self.history.service.tick)
             moment: Any = now if arrival is None else arrival
             name = self._new_id() if request_id is None else request_id
-            return self._enter(Request(name, moment, len(tokens), max_tokens, text), ending, on_token)
+            request = Request(name, moment, len(tokens), max_tokens, text, priority)
+            self._check_new(request)
+            return self._enter(request, ending, on_token)
 
     def _new_id(self) -> str:
         self._numbered += 1
         return f"request-{self._numbered}"
 
-    def _enter(self, request: Request, ending: Ending, on_token: OnToken | None = None) -> Handle:
+    def _check_new(self, request: Request) -> None:
         if self.closed:
             raise InputError("the engine is closed; no more requests are taken")
-        if any(self._id_of(key) == request.id for key in self._handles):
+        if any(request.id in (key, self._id_of(key)) for key in self._handles):
             raise InputError(f"request id {request.id!r} is live; wait until it has ended, or choose another")
         if request.prompt is None:
             raise InputError(f"request {request.id}: the engine needs its prompt, not only its length")
+
+    def _enter(self, request: Request, ending: Ending, on_token: OnToken | None = None) -> Handle:
+        assert request.prompt is not None
         key = self.history.new_key(request.id)
         self.scheduler.submit(request, key)
         self.history.requests[key] = request
@@ -194,6 +208,7 @@ class Engine:
     def step(self) -> TickRecord:
         """One tick: plan, forward, account, deliver. On an idle engine nothing happens in it."""
         with self.lock:
+            self._refuse_in_a_callback()
             record = step(self.scheduler, self)
             self.history.records.append(record)
             self._deliver(record)
@@ -212,6 +227,7 @@ class Engine:
         Raises InputError for malformed input and Stalled when the run can never go on.
         """
         with self.lock:
+            self._refuse_in_a_callback()
             if requests is not None:
                 self._enter_trace(check_trace(list(requests)))
             self.history.horizon = checked_horizon(horizon)
@@ -228,6 +244,8 @@ class Engine:
         if not self.history.requests:
             self.scheduler.size_for(trace)
         for request in trace:
+            self._check_new(request)
+        for request in trace:
             self._enter(request, Ending())
 
     def close(self) -> None:
@@ -238,9 +256,16 @@ class Engine:
     # ---- executing and delivering --------------------------------------------------------
 
     def execute(self, plan: Plan) -> Outcome:
-        """The executor's outcome, ended where a stop or the end-of-text token says so."""
-        outcome = self.executor.execute(plan)
+        """The executor's outcome, ended where a stop or the end-of-text token says so.
+
+        What the executor raises is kept until the tick is complete; everybody it worked for has failed.
+        """
         self._pieces = {}
+        try:
+            outcome = self.executor.execute(plan)
+        except BaseException as error:
+            self._error = error
+            return Outcome({key: Result((), "failed") for key in plan.working})
         results = {key: self._until_the_end(key, result) for key, result in outcome.results.items()}
         return Outcome(results, outcome.work)
 
@@ -258,13 +283,36 @@ class Engine:
         return result
 
     def _deliver(self, record: TickRecord) -> None:
-        """Hand out the tick's tokens and endings. A callback may submit, cancel, or raise."""
+        """Hand out the tick's tokens and endings, then raise what must be raised."""
+        self._delivering = True
+        try:
+            self._tell_places(record)
+            self._hand_out(record)
+        finally:
+            self._delivering = False
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def _refuse_in_a_callback(self) -> None:
+        if self._delivering:
+            raise RuntimeError("a tick is being delivered: a callback may submit and cancel, not step")
+
+    def _tell_places(self, record: TickRecord) -> None:
+        """Who has a place and who lost it, who was refused, whose work has failed."""
         for key in record.admitted:
             self._handles[key].status = "active"
         for key in record.preempted:
             self._handles[key].status = "waiting"
         for key in record.refused:
             self._close_handle(self._handles[key], "refused", None)
+        for key, reason in record.finished:
+            if reason == "failed" and key in self._handles:
+                self._handles[key].error = self._error
+                self._close_handle(self._handles[key], "failed", "failed")
+
+    def _hand_out(self, record: TickRecord) -> None:
+        """The tick's tokens, each with a callback that may submit, cancel, or raise."""
         finished = dict(record.finished)
         last = {key: index for key, index, _ in record.emitted}
         for key, index, token in record.emitted:
@@ -279,8 +327,10 @@ class Engine:
             piece += self._endings[handle.id].flush()
         try:
             handle.deliver(token, piece)
-        except Exception as error:
+        except BaseException as error:
             handle.error = error
+            if not isinstance(error, Exception):  # such as Ctrl-C: the others get their tokens first
+                self._error = error
             if ends is None and not handle.ended:
                 self._end_early(handle, "failed")
         if ends is not None and not handle.ended:

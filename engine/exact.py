@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 
 from engine.errors import InputError
@@ -17,14 +17,21 @@ def seconds(value: object, where: str) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, (str, Decimal, int, float)):
         raise InputError(f"{where}: {value!r} is not a number of seconds, such as 0.1")
     try:
-        number = Decimal(str(value).strip())
-    except InvalidOperation:
+        text = str(value).strip()
+        number = Decimal("" if "_" in text else text)
+    except (InvalidOperation, ValueError):
         raise InputError(f"{where}: {value!r} is not a number of seconds, such as 0.1") from None
     if not number.is_finite():
         raise InputError(f"{where}: {value!r} is not finite; a number of seconds such as 0.1 is needed")
     if number and not -30 <= number.adjusted() <= 30:
         raise InputError(f"{where}: {value!r} is out of range; seconds between 1e-30 and 1e30 are accepted")
     return number
+
+
+def start_of(tick: int, length: Decimal) -> Decimal:
+    """When tick number ``tick`` starts, in seconds, to the last digit."""
+    digits = len(length.as_tuple().digits) + len(str(tick))
+    return Context(prec=digits).multiply(Decimal(tick), length)
 
 
 def first_tick(moment: Decimal | Fraction, tick: Fraction) -> int:

@@ -103,8 +103,10 @@ class TorchExecutor:
 
     def _make_room(self, plan: Plan) -> None:
         """Let the memory of an unlimited pool reach the highest page of the plan."""
+        if not self._growing:
+            return
         highest = max((page for table in plan.tables.values() for page in table), default=0)
-        if not self._growing or highest < self.cache.pages:
+        if highest < self.cache.pages:
             return
         pages = self.cache.pages
         while pages <= highest:
@@ -139,7 +141,7 @@ class TorchExecutor:
                 continue
             guessed = guesses.get(key, [])
             first = row - 1 - len(guessed)
-            accepted = accept_greedy(guessed, chosen[first:row])
+            accepted = accept_greedy(guessed, chosen[first:row]) if guessed else 0
             given = chosen[first : first + accepted + 1]
             self.logits[key] = logits[first : first + accepted + 1]
             self._accept(key, given)

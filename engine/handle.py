@@ -18,10 +18,10 @@ class Handle:
     ``tokens`` are those delivered so far; ``text`` is their text, without a stop string, and without
     what may still become one or is an unfinished character. ``status`` is waiting, active, finished,
     refused, cancelled or failed; ``finish_reason`` is length, stop, cancelled, failed or None;
-    ``error`` is what a callback raised.
+    ``error`` is what its callback or its forward raised.
 
     Iterating, with ``for`` or ``async for``, yields the tokens and has the engine step while there
-    are none to give.
+    are none to give (never inside a callback: there ``RuntimeError`` is raised).
     """
 
     def __init__(self, engine: Engine, key: str, on_token: OnToken | None) -> None:

@@ -38,7 +38,8 @@ class Replay:
     def execute(self, plan: Plan) -> Outcome:
         record = next(self._records)
         finish = dict(record.finished)
-        tokens: dict[str, list[int | None]] = {key: [] for key in plan.emitting}
+        failed = [chunk.id for chunk in plan.prefill if finish.get(chunk.id) == "failed"]
+        tokens: dict[str, list[int | None]] = {key: [] for key in (*plan.emitting, *failed)}
         for key, _, token in record.emitted:
             tokens[key].append(token)
         guessed = {key: (drafted, accepted) for key, drafted, accepted in record.drafts}

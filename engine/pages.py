@@ -47,9 +47,10 @@ class PagePool:
 
     A page is free, used (some table names it; ``references`` counts them), or, with a prefix
     ``index``, cached: unused, its content kept until the page is needed. Free pages are taken
-    first, in the order in which they came back, then the cached page unused for longest. A
-    released table comes back last page first, so that the end of a text is evicted before its
-    beginning.
+    first, those never used before the others, which go in the order in which they came back; then
+    the cached page unused for longest. (An unlimited pool numbers a new page only when none has come
+    back.) A released table comes back last page first, so that the end of a text is evicted before
+    its beginning.
     """
 
     def __init__(self, total: int | None, page_size: int, index: PrefixIndex | None = None) -> None:
@@ -58,8 +59,8 @@ class PagePool:
         self.index = index
         self.events: list[tuple[str, int, str]] = []
         self.references: dict[int, int] = {}
-        self._made = total or 0
-        self._free: deque[int] = deque(range(self._made))
+        self._made = 0  # pages that have a number: they are 0, 1, ... up to here
+        self._back: deque[int] = deque()  # used once and free again
         self._cached: dict[int, None] = {}  # least recently used first
         self._tables: dict[str, list[int]] = {}
 
@@ -73,7 +74,7 @@ class PagePool:
 
     def largest(self) -> int:
         """The most pages one request could take now (meaningful for a limited pool)."""
-        return len(self._free) + len(self._cached)
+        return (self.free_count() or 0) + len(self._cached)
 
     def take(self, key: str, count: int) -> None:
         """Append ``count`` pages to the table of ``key``. Raises MemoryError and changes nothing if short."""
@@ -87,11 +88,13 @@ class PagePool:
             self.events.append(("allocate", page, key))
 
     def _next_page(self, key: str) -> int:
-        if self._free:
-            return self._free.popleft()
-        if self.total is None:
+        if self.total is None and self._back:
+            return self._back.popleft()
+        if self.total is None or self._made < self.total:
             self._made += 1
             return self._made - 1
+        if self._back:
+            return self._back.popleft()
         assert self.index is not None
         page = next(iter(self._cached))
         del self._cached[page]
@@ -152,7 +155,7 @@ class PagePool:
         if self.index is not None and page in self.index:
             self._cached[page] = None
         else:
-            self._free.append(page)
+            self._back.append(page)
         self.events.append((kind, page, key))
 
     def table(self, key: str) -> list[int]:
@@ -169,7 +172,7 @@ class PagePool:
 
     def free_count(self) -> int | None:
         """Pages that are neither used nor cached; None when unlimited."""
-        return None if self.total is None else len(self._free)
+        return None if self.total is None else self.total - self._made + len(self._back)
 
     def cached_count(self) -> int:
         """Pages kept for reuse that no request names."""
@@ -180,9 +183,11 @@ class PagePool:
         named = Counter(page for table in self._tables.values() for page in table)
         if named != self.references:
             raise AssertionError("reference counts differ from the tables that name the pages")
-        if len({*self._free, *self._cached, *named}) != len(self._free) + len(self._cached) + len(named):
+        if len({*self._back, *self._cached, *named}) != len(self._back) + len(self._cached) + len(named):
             raise AssertionError("a page is in two of: free, cached, used; or free twice")
-        if len(self._free) + len(named) + len(self._cached) != self._made:
+        if len(self._back) + len(named) + len(self._cached) != self._made or self._made > (
+            self.total or self._made
+        ):
             raise AssertionError("free + used + cached is not the total")
         if any(self.index is None or page not in self.index for page in self._cached):
             raise AssertionError("a cached page cannot be found")

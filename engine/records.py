@@ -65,6 +65,11 @@ class Plan(msgspec.Struct, frozen=True):
         return bool(self.decode or self.prefill)
 
     @property
+    def working(self) -> list[str]:
+        """Ids that take part in this tick's forward."""
+        return [step.id for step in self.decode] + [chunk.id for chunk in self.prefill]
+
+    @property
     def emitting(self) -> list[str]:
         """Ids that emit in this tick: the decoded, then those whose prompt is complete."""
         return [step.id for step in self.decode] + [chunk.id for chunk in self.prefill if chunk.last]
@@ -87,7 +92,8 @@ class Work(msgspec.Struct, frozen=True):
 class Result(msgspec.Struct, frozen=True):
     """What one request got: accepted tokens, and a finish reason when it ends before its length.
 
-    Of ``drafted`` guessed tokens the first ``accepted`` were right.
+    ``failed`` means that the work planned for it was not done. Of ``drafted`` guessed tokens the first
+    ``accepted`` were right.
     """
 
     tokens: tuple[int | None, ...]
@@ -97,10 +103,18 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The executor's answer to a Plan: a Result per emitting id, and the work done (None: ledger)."""
+    """The executor's answer to a Plan: a Result per emitting id, and the work done (None: ledger).
+
+    A request that has failed in the middle of its prompt has a Result too.
+    """
 
     results: dict[str, Result]
     work: Work | None = None
+
+    @property
+    def failed(self) -> list[str]:
+        """Ids whose work was not done."""
+        return [key for key, result in self.results.items() if result.finish == "failed"]
 
 
 class TickRecord(msgspec.Struct, frozen=True):
@@ -111,8 +125,8 @@ class TickRecord(msgspec.Struct, frozen=True):
     (tokens), ``free`` and ``cached`` (pages, None when unlimited) are taken at the end of the tick,
     after emission and before release. ``blocked`` has the reason of the head of the queue, of each
     active request that did not progress, and of each refused one. ``finished`` is (id, reason); one
-    that failed since the last tick is listed with reason failed. ``emitted`` is (id, index, token),
-    token None in the ledger; ``decode`` is (id, tokens), ``prefill`` (id, start, tokens, recompute).
+    that failed since the last tick is listed with reason failed, and is no longer active. ``emitted``
+    is (id, index, token), token None in the ledger; ``decode`` is (id, tokens), ``prefill`` (id, start, tokens, recompute).
     ``hits`` is (id, tokens found in the prefix cache) per admission, with the cache on; ``drafts`` is
     (id, guessed, accepted) per speculative step.
     """

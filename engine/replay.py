@@ -22,7 +22,7 @@ def replay(history: History, *, context: int | None = None) -> History:
         for key in record.cancelled:
             scheduler.cancel(key)
         for key, reason in record.finished:
-            if reason == "failed":
+            if reason == "failed" and key not in record.active:  # else its work failed in this tick
                 scheduler.cancel(key, "failed")
         again.records.append(step(scheduler, executor))
     return again

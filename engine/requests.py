@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
 
 import msgspec
 
 from engine.errors import InputError
 from engine.exact import seconds
 
+MOST = 10**15  # of anything that is counted: sums stay below 2**63, and floats are exact
+
 
 def count(value: object, where: str, least: int = 1) -> int:
-    """``value`` as a whole number ≥ ``least``; InputError names ``where`` otherwise."""
+    """``value`` as a whole number from ``least`` to 10^15; InputError names ``where`` otherwise."""
     whole = isinstance(value, int) and not isinstance(value, bool)
+    if whole and abs(value) > MOST:  # type: ignore[arg-type]
+        raise InputError(f"{where}: it is out of range; a whole number from {least} to {MOST} is needed")
     if not whole or value < least:  # type: ignore[operator]
         raise InputError(f"{where}: {value!r} is not a whole number of at least {least}")
     return value  # type: ignore[return-value]
 
 
-def prompt_bytes(prompt: str | list[int] | tuple[int, ...]) -> tuple[int, ...]:
-    """The tokens of a prompt. A token is a byte, so text becomes its UTF-8 bytes."""
-    return tuple(prompt.encode()) if isinstance(prompt, str) else tuple(prompt)
+def utf8(text: str, where: str) -> bytes:
+    """``text`` as UTF-8. Raises InputError for half a surrogate pair, which is no character."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        half = text[error.start]
+        raise InputError(f"{where}: {half!r} is half a character; a whole one is needed") from None
+
+
+def prompt_bytes(prompt: object, where: str = "prompt") -> tuple[int, ...]:
+    """The tokens of a prompt: the UTF-8 bytes of a text, or whole numbers from 0 to 255 as they are.
+
+    Raises InputError for anything else.
+    """
+    if isinstance(prompt, str):
+        return tuple(utf8(prompt, where))
+    tokens: tuple[Any, ...] = tuple(prompt) if isinstance(prompt, Iterable) else (None,)
+    if not all(isinstance(t, int) and not isinstance(t, bool) and 0 <= t < 256 for t in tokens):
+        raise InputError(f"{where}: it is no text and no list of token ids, whole numbers from 0 to 255")
+    return tokens
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -43,6 +66,7 @@ class Request(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
             raise InputError(f"request id: {self.id!r} is not a name; a text such as R01 is needed")
+        utf8(self.id, "request id")
         where = f"request {self.id}"
         arrival = seconds(self.arrival, f"{where}: arrival")
         if arrival < 0:
@@ -50,18 +74,15 @@ class Request(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "arrival", arrival)
         count(self.prompt_tokens, f"{where}: prompt_tokens")
         count(self.output_tokens, f"{where}: output_tokens")
-        if not isinstance(self.priority, int) or isinstance(self.priority, bool):
-            raise InputError(f"{where}: priority: {self.priority!r} is not a whole number")
+        count(self.priority, f"{where}: priority", least=-MOST)
         if self.prompt is not None:
             self._check_prompt(where)
 
     def _check_prompt(self, where: str) -> None:
         assert self.prompt is not None
+        tokens = prompt_bytes(self.prompt, f"{where}: prompt")
         if not isinstance(self.prompt, str):
-            msgspec.structs.force_setattr(self, "prompt", tuple(self.prompt))
-        tokens = prompt_bytes(self.prompt)
-        if not all(isinstance(token, int) and 0 <= token < 256 for token in tokens):
-            raise InputError(f"{where}: prompt: token ids are whole numbers from 0 to 255")
+            msgspec.structs.force_setattr(self, "prompt", tokens)
         if len(tokens) != self.prompt_tokens:
             raise InputError(
                 f"{where}: prompt has {len(tokens)} bytes but prompt_tokens says {self.prompt_tokens}; "
@@ -75,6 +96,8 @@ def check_trace(requests: list[Request]) -> list[Request]:
         raise InputError("the trace is empty; at least one request is needed")
     seen: set[str] = set()
     for place, request in enumerate(requests, 1):
+        if not isinstance(request, Request):
+            raise InputError(f"request {place}: {request!r} is not a Request")
         if request.id in seen:
             raise InputError(f"request {place}: id {request.id!r} stands twice; every id must be its own")
         seen.add(request.id)

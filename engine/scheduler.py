@@ -170,8 +170,9 @@ class Scheduler:
 
     def apply(self, plan: Plan, outcome: Outcome) -> TickRecord:
         """Account for what the executor did, release what is finished, and go to the next tick."""
+        failed = outcome.failed
         for chunk in plan.prefill:
-            self._live[chunk.id].processed += chunk.count
+            self._live[chunk.id].processed += chunk.count if chunk.id not in failed else 0
         emitted, finished = self._emit(plan, outcome)
         self._settle_pages(plan)
         usage = self._usage()
@@ -334,7 +335,7 @@ class Scheduler:
     ) -> tuple[list[tuple[str, int, int | None]], list[tuple[str, str]]]:
         emitted: list[tuple[str, int, int | None]] = []
         finished: list[tuple[str, str]] = []
-        for key in plan.emitting:
+        for key in dict.fromkeys((*plan.emitting, *outcome.failed)):
             sequence, result = self._live[key], outcome.results[key]
             for token in result.tokens[: sequence.left]:
                 emitted.append((key, sequence.emitted, token))

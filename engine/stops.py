@@ -6,20 +6,21 @@ The match that completes first wins; of those that complete with the same byte, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from engine.errors import InputError
 from engine.model.tokens import TextStream
+from engine.requests import utf8
 
 END_OF_TEXT = 0  # the NUL byte; texts never hold it
 
 
 def stop_bytes(stop: str | Sequence[str]) -> tuple[bytes, ...]:
-    """Stop strings as bytes, longest first. Raises InputError for an empty one."""
-    texts = (stop,) if isinstance(stop, str) else tuple(stop)
+    """Stop strings as bytes, longest first. Raises InputError for an empty one, and what is no text."""
+    texts = (stop,) if isinstance(stop, str) else tuple(stop) if isinstance(stop, Iterable) else (stop,)
     if not all(isinstance(text, str) and text for text in texts):
-        raise InputError(f"stop: {stop!r} holds an empty text; each stop needs at least one character")
-    return tuple(sorted((text.encode() for text in texts), key=len, reverse=True))
+        raise InputError(f"stop: {stop!r} is not texts of at least one character each")
+    return tuple(sorted((utf8(text, "stop") for text in texts), key=len, reverse=True))
 
 
 class Ending:

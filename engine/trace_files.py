@@ -21,7 +21,7 @@ from typing import Any
 
 from engine.errors import InputError
 from engine.exact import seconds
-from engine.requests import Request, check_trace
+from engine.requests import MOST, Request, check_trace
 from engine.trace_formats import SECONDS, Format, folded, format_of, why_unknown
 from engine.trace_text import Row, read_rows
 from engine.traces import MAIN_NAME, main_trace
@@ -68,7 +68,7 @@ def load_trace(name: str) -> TraceFile:
         raise InputError(f"{name}: {why_unknown(rows[0].columns)}")
     kept, notes = _usable(rows, form, name)
     moments = [_moment(row, form, name) for row in kept]
-    arrivals, moved = _arrivals(moments, form)
+    arrivals, moved = _arrivals(moments, form, name)
     requests = [_request(row, arrival, form, name) for row, arrival in zip(kept, arrivals, strict=True)]
     _check_ids(requests, kept, name)
     return TraceFile(name, form.name, check_trace(requests), (*moved, *_disorder(arrivals), *notes))
@@ -88,13 +88,21 @@ def _tokens(row: Row, column: str, name: str) -> int:
     """A length in tokens: a whole number, also when written as 18.0 or as text."""
     value = _value(row, column, name)
     try:
-        number = Decimal(str(value))
-        if isinstance(value, bool) or number != int(number) or number < 0:
+        number = _whole(value)
+        if number < 0:
             raise ValueError
     except (ArithmeticError, ValueError):
         raise InputError(
             f"{name}: {row.where}: column {column}: {value!r} is not a number of tokens such as 18"
         ) from None
+    return number
+
+
+def _whole(value: object) -> int:
+    """A whole number, also when written as 18.0 or as text. Raises ValueError or ArithmeticError."""
+    number = Decimal(str(value))
+    if isinstance(value, bool) or not abs(number) <= MOST or number != int(number):
+        raise ValueError
     return int(number)
 
 
@@ -107,13 +115,10 @@ def _optional(row: Row, column: str | None) -> Any:
 def _priority(row: Row, form: Format, name: str) -> int:
     value = _optional(row, form.priority)
     try:
-        number = Decimal(0 if value is None else str(value))
-        if number != int(number):
-            raise ValueError
+        return 0 if value is None else _whole(value)
     except (ArithmeticError, ValueError):
         where = f"{name}: {row.where}: column {form.priority}"
         raise InputError(f"{where}: {value!r} is not a whole number such as 0") from None
-    return int(number)
 
 
 def _usable(rows: list[Row], form: Format, name: str) -> tuple[list[Row], list[Note]]:
@@ -137,8 +142,11 @@ def _request(row: Row, arrival: Decimal, form: Format, name: str) -> Request:
     text = _optional(row, form.text)
     prompt = tuple(text) if isinstance(text, list) else text
     lengths = (_tokens(row, form.prompt, name), _tokens(row, form.output, name))
+    priority = _priority(row, form, name)
+    if isinstance(given, bool | list | dict):
+        raise InputError(f"{name}: {row.where}: column {form.id}: {given!r} is not a name such as R01")
     try:
-        return Request(key, arrival, *lengths, prompt, _priority(row, form, name))
+        return Request(key, arrival, *lengths, prompt, priority)
     except InputError as error:
         raise InputError(f"{name}: {row.where}: {error}") from None
 
@@ -183,9 +191,15 @@ def _since_1970(clock: re.Match[str], where: str) -> Decimal:
     return WIDE.add(Decimal(whole), Decimal(fraction or 0))
 
 
-def _arrivals(moments: list[Moment], form: Format) -> tuple[list[Decimal], list[Note]]:
+def _arrivals(moments: list[Moment], form: Format, name: str) -> tuple[list[Decimal], list[Note]]:
     """Arrivals in seconds, and a note when they were moved to the first arrival."""
     first = min(moments, key=lambda moment: moment.number)
+    if len({moment.clock for moment in moments}) > 1:
+        other = next(moment for moment in moments if moment.clock != first.clock)
+        raise InputError(
+            f"{name}: column {form.arrival}: {first.text} and {other.text} are of two kinds; "
+            "either numbers or dates and times are needed in every row"
+        )
     epoch = None if first.clock or form.fixed else _epoch_unit(first.number)
     unit = "s" if first.clock else epoch or form.unit
     origin = Decimal(0) if form.own and not (first.clock or epoch) else first.number

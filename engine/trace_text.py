@@ -125,6 +125,8 @@ def _json_rows(text: str, name: str) -> Iterator[Row]:
     for where, value in found:
         if not isinstance(value, dict):
             raise InputError(f"{name}: {where}: {_short(value)} is not an object with named values")
+        if len({folded(key) for key in value}) != len(value):
+            raise InputError(f"{name}: {where}: two of its names ({_short(list(value))}) are one column")
         yield Row(where, {folded(key): item for key, item in value.items()}, tuple(map(str, value)))
 
 

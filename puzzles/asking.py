@@ -12,7 +12,7 @@ from puzzles.expressions import choices_of
 from puzzles.figures import runs_in
 from puzzles.measures import CHOICE, MEASURES, REQUEST, tolerance
 from puzzles.units import bound_of
-from puzzles.words import exact, run_name
+from puzzles.words import exact, plain, run_name
 
 ASK = "ask"  # the metric of a field whose answer is an expression
 
@@ -23,7 +23,7 @@ class Field(msgspec.Struct, frozen=True):
     ``run`` decides it, ``policy`` and ``request`` name what it is about (None: nobody in particular),
     ``unit`` is one of units.py, empty for a choice. A number is right when it is nearer than
     ``tolerance``. ``value`` is the expression of an ask, ``runs`` all runs it is about, ``about`` the
-    request whose tick rows explain it, ``rule`` which rows those are.
+    request whose tick rows explain it, ``rule`` which rows those are. ``strict``: the tolerance is its own.
     """
 
     key: str
@@ -40,9 +40,15 @@ class Field(msgspec.Struct, frozen=True):
     runs: tuple[str, ...] = ()
     about: str | None = None
     rule: str | None = None
+    strict: bool = False
 
     def label(self, words: Catalogue) -> str:
-        """What is asked, in words."""
+        """What is asked, in words; and how near, where that is not as usual."""
+        near = f"{plain(self.tolerance)} {self.unit}"
+        label = self._label(words)
+        return words("field.near", label=label, near=near) if self.strict else label
+
+    def _label(self, words: Catalogue) -> str:
         if self.value is not None:
             return words(f"ask.{self.key}")
         run = run_name(self.run, words) if self.policy else ""
@@ -107,6 +113,7 @@ def _field(exercise: Exercise, question: Question, metric: str, run: str, reques
         tolerance=0.0 if choice else float(near),
         run=run,
         runs=question.runs if choice else (run,),
+        strict=question.tolerance is not None,
     )
 
 
@@ -131,6 +138,7 @@ def _asked(exercise: Exercise, ask: Ask) -> Field:
         runs=runs,
         about=ask.request,
         rule=ask.rule,
+        strict=ask.tolerance is not None,
     )
 
 

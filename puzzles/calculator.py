@@ -64,7 +64,8 @@ def model(name: str) -> Shape:
     return MODELS[name]
 
 
-FIGURES = ("layers", "heads", "kv_heads", "head_dim", "hidden", "bytes", "per_token")
+SHAPE = ("layers", "heads", "kv_heads", "head_dim", "hidden", "bytes")
+FIGURES = (*SHAPE, "per_token")
 
 
 def tokens_per_round(acceptance: Fraction, guesses: int) -> Fraction:

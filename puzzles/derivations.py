@@ -9,12 +9,13 @@ from fractions import Fraction
 from engine.progress import Life
 from engine.words import Catalogue
 from puzzles.asking import Field
-from puzzles.expressions import Path, evaluate, names_in
+from puzzles.expressions import Path, Side, evaluate, names_in, sides_of
 from puzzles.figures import KV, RECORDED, figure, finder
 from puzzles.finished import Finished
 from puzzles.measures import MEASURES, megabytes, p95_ttft
+from puzzles.tools import TOOLS
 from puzzles.units import printed
-from puzzles.words import exact, number, plain, run_name
+from puzzles.words import DASH, exact, number, plain, run_name
 
 Blanks = dict[str, str]
 Runs = Mapping[str, Finished]
@@ -28,10 +29,23 @@ def derivation(field: Field, runs: Runs, words: Catalogue) -> str:
         tails = (_tail(name, runs[name], words) for name in field.choices)
         return words("derive.best_p95", tails=words("list.separator").join(tails))
     run = runs[field.run]
+    if field.metric.removeprefix(TOOL) in TOOLS:
+        return words("derive.tool", **_tool(field, run))
     if field.metric not in BLANKS:
         return words("derive.read") if MEASURES[field.metric].run else words("derive.read.request")
     blanks = BLANKS[field.metric](run, field.request or "")
     return words(f"derive.{field.metric}", **blanks) if blanks else words("derive.none")
+
+
+TOOL = "tpot_"
+
+
+def _tool(field: Field, run: Finished) -> Blanks:
+    """A tool's formula, and what goes into it."""
+    one = run.metrics.requests[field.request or ""]
+    times = {name: number(getattr(one, name) or 0.0) for name in ("e2e", "ttft")}
+    formula = TOOLS[field.metric.removeprefix(TOOL)].expression
+    return times | {"formula": formula, "n": str(one.output_tokens)}
 
 
 def _tail(name: str, run: Finished, words: Catalogue) -> str:
@@ -45,15 +59,34 @@ def _tail(name: str, run: Finished, words: Catalogue) -> str:
 def _expression(field: Field, runs: Runs, words: Catalogue) -> str:
     """Every figure of the expression with its value; then, of arithmetic, the same with values."""
     assert field.value is not None
+    if field.choices is not None:
+        sides = (_side(side, runs, words) for side in sides_of(field.value))
+        return words("derive.terms", terms=words("list.items").join(sides))
     terms = {path: _term(path, runs, words) for path in names_in(field.value)}
-    listed = (f"{label_of(path, words)}: {text}" for path, text in terms.items())
-    told = words("list.items").join(listed)
-    if field.choices is not None or not _arithmetic(field.value):
+    told = words("list.items").join(f"{label_of(path, words)}: {text}" for path, text in terms.items())
+    if not _arithmetic(field.value):
         return words("derive.terms", terms=told)
     value = evaluate(field.value, finder(runs))
     assert isinstance(value, Fraction)
-    sum_ = f"{_with_values(field.value, terms)} = {printed(float(value), field.unit, words)}"
-    return words("derive.sum", terms=told, sum=sum_) if terms else words("derive.terms", terms=sum_)
+    total = f"{_with_values(field.value, terms)} = {printed(float(value), field.unit, words)}"
+    return words("derive.sum", terms=told, sum=total) if terms else words("derive.terms", terms=total)
+
+
+def _side(side: Side, runs: Runs, words: Catalogue) -> str:
+    """One side of a comparison, or one of those a choice is made from, with its value."""
+    names = names_in(side.text)
+    if not _arithmetic(side.text) and names:
+        return f"{label_of(names[0], words)}: {_term(names[0], runs, words)}"
+    value = evaluate(side.text, finder(runs))
+    shown = plain(round(value, 3)) if isinstance(value, Fraction) else DASH
+    if side.name:
+        return f"{run_name(side.name, words)}: {shown}"
+    terms = {path: _term(path, runs, words) for path in names}
+    formula = _with_values(side.text, terms)
+    return formula if formula == shown else f"{formula} = {shown}"
+
+
+ROUND = re.compile(r"tokens_per_round\(([\d.]+), (\d+)\)")
 
 
 def _arithmetic(text: str) -> bool:
@@ -74,6 +107,7 @@ def _with_values(text: str, terms: Mapping[Path, str]) -> str:
     """The expression as a reader would write it, its names replaced by their values."""
     for path in sorted(terms, key=len, reverse=True):
         text = re.sub(rf"(?<![\w.]){re.escape('.'.join(path))}(?![\w.])", terms[path].split(" ")[0], text)
+    text = ROUND.sub(lambda found: f"[(1 − {found[1]}^{int(found[2]) + 1}) ÷ (1 − {found[1]})]", text)
     return text.replace(" * ", " × ").replace(" / ", " ÷ ").replace(" - ", " − ").replace(" ** ", "^")
 
 
@@ -147,7 +181,8 @@ def _mean(metric: str) -> Callable[[Finished, str], Blanks]:
             return {}
         total, mean = sum(values, Fraction(0)), sum(values, Fraction(0)) / len(values)
         shown = {"count": str(len(values)), "total": number(total), "mean": number(round(mean, 4))}
-        return shown | {"values": " + ".join(number(value) for value in values[:MOST])}
+        listed = [number(value) for value in values[:MOST]] + (["…"] if len(values) > MOST else [])
+        return shown | {"values": " + ".join(listed)}
 
     return blanks
 

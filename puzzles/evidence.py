@@ -137,6 +137,17 @@ def _seats(scene: Scene) -> Iterable[EvidenceRow]:
     return _waits(scene)
 
 
+def _stalls(scene: Scene) -> Iterable[EvidenceRow]:
+    """Who is thrown out, the tick after, and when it goes on; of a run without that, its tokens."""
+    for record in scene.records:
+        if record.preempted:
+            key = record.preempted[0]
+            after = [tick for tick in scene.run.lives[key].tokens if tick > record.tick]
+            ticks = (record.tick, min(record.tick + 1, len(scene.records) - 1), *after[:1])
+            return [scene.row(tick, key) for tick in ticks]
+    return _tokens(scene)
+
+
 def _kv(scene: Scene) -> Iterable[EvidenceRow]:
     """The pool when the first request has come in, at its fullest, and in the last tick."""
     records = scene.records
@@ -155,6 +166,7 @@ RULES: dict[str, Callable[[Scene], Iterable[EvidenceRow]]] = {
     "crowd": _crowd,
     "contest": _contest,
     "seats": _seats,
+    "stalls": _stalls,
     "kv": _kv,
 }
 

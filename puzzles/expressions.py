@@ -18,6 +18,7 @@ import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from engine import InputError
 from puzzles.calculator import tokens_per_round
@@ -101,6 +102,24 @@ def choices_of(text: str) -> tuple[str, ...] | None:
         if node.func.id in PICKS:
             return tuple(str(word.arg) for word in node.keywords)
     return None
+
+
+class Side(NamedTuple):
+    """A part of a question of choice that has a value of its own; ``name`` is the choice it stands for."""
+
+    name: str
+    text: str
+
+
+def sides_of(text: str) -> tuple[Side, ...]:
+    """Both sides of a comparison, before and after of a change, or all that one is picked from."""
+    node = parsed(text)
+    if isinstance(node, ast.Compare):
+        return tuple(Side("", ast.unparse(side)) for side in (node.left, *node.comparators))
+    if isinstance(node, ast.Call):
+        named = [Side(str(word.arg), ast.unparse(word.value)) for word in node.keywords]
+        return (*(Side("", ast.unparse(argument)) for argument in node.args), *named)
+    return ()
 
 
 def evaluate(text: str, find: Find) -> Value:

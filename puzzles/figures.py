@@ -45,7 +45,8 @@ def runs_in(text: str) -> tuple[str, ...]:
 
 # ---- the engine's record -------------------------------------------------------------------------
 
-OF_A_FORMAT = ("linear_share", "total_share", "loss", "changed", "milliseconds")
+BITS = {"fp32": 32, "int8": 8, "int4": 4}
+OF_A_FORMAT = ("bits", "linear_share", "total_share", "loss", "changed", "milliseconds")
 
 
 @cache
@@ -58,6 +59,8 @@ def _record() -> Recorded:
 
 def recorded_figure(name: str, what: str) -> Value:
     """A figure of one weight format: shares of fp32 in %, loss in nats per byte, tokens changed, ms."""
+    if what == "bits":
+        return Fraction(BITS[name])
     if what == "milliseconds":
         return exact(round(_alone(name).milliseconds, 5))
     form = _format(name)

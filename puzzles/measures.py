@@ -227,8 +227,8 @@ OF_A_RUN = {
     "decode_slots": Measure(RUN, "requests", run=lambda run: Fraction(run.history.service.decode_slots)),
     "batch_size": Measure(RUN, "requests", run=lambda run: Fraction(run.history.service.batch_size)),
     "prefill_budget": Measure(RUN, "tokens", run=lambda run: Fraction(run.history.service.prefill_budget)),
-    "preemptions": _of_run("preemptions", "requests"),
-    "recomputed": _of_run("recomputed_tokens", "tokens"),
+    "preemptions": _of_run("preemptions", "times"),
+    "recomputed_tokens": _of_run("recomputed_tokens", "tokens"),
     "peak_mb": Measure(RUN, "MB", run=_peak_held),
 }
 

@@ -53,7 +53,7 @@ UNITS = {
         Unit("%", Fraction(1), {"%": ONE}, "80"),
         Unit("×", Fraction(1, 20), {"x": ONE, "×": ONE}, "1.5", decimals=True),
         Unit("nats", Fraction(1, 100), {"nats": ONE, "nat": ONE}, "1.25", decimals=True),
-        *map(_counted, ("tokens", "pages", "requests", "ticks", "slots", "gaps", "rounds")),
+        *map(_counted, ("tokens", "pages", "requests", "ticks", "slots", "gaps", "rounds", "times")),
     )
 }
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from engine.words import Catalogue, catalogue
+from puzzles.calculator import MODELS, SHAPE
 
 DASH = "—"  # where there is no value
 
@@ -44,10 +45,18 @@ def run_name(name: str, words: Catalogue) -> str:
 def filled_texts(texts: Mapping[str, str], given: Mapping[str, str], words: Catalogue) -> dict[str, str]:
     """``texts`` with the givens in their blanks, as words where they have some; other blanks stay."""
     shown = {f"{{{name}}}": _given(value, words) for name, value in given.items()}
+    for name, value in given.items():
+        shown |= {f"{{{name}_{figure}}}": text for figure, text in figures_of(value).items()}
     filled = dict(texts)
     for blank, value in shown.items():
         filled = {key: text.replace(blank, value) for key, text in filled.items()}
     return filled
+
+
+def figures_of(given: str) -> dict[str, str]:
+    """What a text may say about a named model: its layers, heads and widths; nothing about other givens."""
+    shape = MODELS.get(given)
+    return {} if shape is None else {name: str(getattr(shape, name)) for name in SHAPE}
 
 
 def _given(value: str, words: Catalogue) -> str:

@@ -1,7 +1,35 @@
-"""For all tests: one thread per process, so that side by side they do not fight for the cores."""
+"""For all tests: one thread per process, so that side by side they do not fight for the cores; a Chromium."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
+
+import pytest
+
+from tests.prepare import chromium
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests last: while Playwright lives, no test of the same process may start an event loop."""
+    items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The Chromium of this machine, talking to nobody but the pages it is shown."""
+    path = chromium()
+    assert path, "these tests need a Chromium on the PATH: python -m tests.prepare installs it"
+    return browser_type_launch_args | {"executable_path": path, "args": list(ARGUMENTS)}

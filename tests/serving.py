@@ -16,6 +16,8 @@ from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).parents[1]
 OURS = re.compile(rf'File "{re.escape(str(ROOT))}/(app|engine|puzzles)/')
+PANEL = Path(sys.executable).with_name("panel")  # the command that a reader types
+READY = b'"worker": "ready"'
 PATIENCE = 60.0  # seconds a server may take to answer
 
 
@@ -25,34 +27,38 @@ class Serving:
     def __init__(self, folder: Path, **environment: str) -> None:
         self.folder = folder
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.page = f"{self.url}/app"
+        self.at(self.port)
         self.log = folder / "server.log"
         self.environment = environment
+        self.options: list[str] = []  # of the command line, beside the port
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
-        """Start it and wait until it answers."""
+    def at(self, port: int) -> None:
+        """Let browsers come by this port: the server's own, or that of something in between."""
+        self.url = f"http://127.0.0.1:{port}"
+        self.page = f"{self.url}/app"
+
+    def start(self, *, ready: bytes = READY) -> None:
+        """Start it and wait until its health says ``ready``."""
         environment = os.environ | {"TICKLAB_DATA": str(self.folder / "data"), "OMP_NUM_THREADS": "1"}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "panel", "serve", "app", "--port", str(self.port)],
+                [str(PANEL), "serve", "app", "--port", str(self.port), *self.options],
                 cwd=ROOT,
                 env=environment | self.environment,
                 stdout=log,
                 stderr=log,
             )
-        self._wait()
+        self._wait(ready)
 
-    def _wait(self) -> None:
+    def _wait(self, ready: bytes) -> None:
         give_up = time.monotonic() + PATIENCE
         while time.monotonic() < give_up:
             assert self.process is not None
             assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
             try:
-                with urlopen(f"{self.url}/healthz", timeout=5) as answer:
-                    if b'"worker": true' in answer.read():
-                        return
+                if ready in Answer(f"http://127.0.0.1:{self.port}/healthz").body:
+                    return
             except (URLError, ConnectionError, TimeoutError):
                 pass
             time.sleep(0.1)

@@ -8,6 +8,7 @@ from typing import Any
 
 import panel as pn
 from bokeh.document import Document
+from panel.io.resources import LOCAL_DIST, patch_model_css
 
 from app.components import Player, PredictionForm
 from app.pages.desk import Desk
@@ -198,6 +199,8 @@ class LearnPage:
         for name, component in self.roots.items():
             component.server_doc(document, title=context["exercise_title"], location=False)
             document.roots[-1].name = name
+            # A session made by a websocket (after a restart) would ask Panel's CDN for its style sheets.
+            patch_model_css(document.roots[-1], dist_url=LOCAL_DIST)
         document.template = template("lab.html.j2")
         document.template_variables.update(
             context,
@@ -212,8 +215,9 @@ def serve() -> None:
     """Build the page of whoever asks. When that fails the handler says so; the log has the reason."""
     document = pn.state.curdoc
     assert document is not None
-    # Kept by session, so to be said in each: reconnect, and no models that nobody asks for.
-    pn.config.param.update(reconnect=True, browser_info=False, notifications=False)
+    # Kept by session, so to be said in each: reconnect, no models that nobody asks for, and (because
+    # it is said at all) no scripts of extensions that this page does not use.
+    pn.extension(reconnect=True, browser_info=False, notifications=False)
     try:
         page = LearnPage(lesson_of(server()))
         page.put_on(document)

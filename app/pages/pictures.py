@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.components import Backlog, Log, PageMaps, Player, Quantization, Runs, Streams, Strip, Timelines
+from app.pages.album import album
 from app.pages.texts import Texts
 from app.state import Lesson
 from engine import History
-from puzzles.views import run_view
 
 
 class Pictures:
@@ -65,6 +65,7 @@ class Pictures:
         """Send what the browser lacks, then let the player know of it."""
         if not histories:
             return
-        views = [run_view(history, name, self.lesson.language) for name, history in histories.items()]
+        specs, language = self.lesson.specs, self.lesson.language
+        views = [album.view(specs[name].key, run, name, language) for name, run in histories.items()]
         self.runs.show(views)
         self.player.param.update(known=self.lesson.known, last=self.lesson.last)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,16 @@ CODE = (HERE, HERE.parent / "components")
 def environment() -> Environment:
     """Templates of this room. Everything put in is escaped unless it says it is safe."""
     loader = FileSystemLoader(HERE.parent / "templates")
-    return Environment(
+    made = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    made.filters["without"] = without
+    return made
+
+
+def without(scripts: str, name: str) -> str:
+    """``scripts`` without the one whose address has ``name`` in it."""
+    return re.sub(rf'<script[^>]*src="[^"]*{re.escape(name)}[^"]*"[^>]*></script>', "", scripts)
 
 
 def template(name: str) -> Template:

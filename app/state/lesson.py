@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from functools import lru_cache
 from typing import Any
 
 import param
@@ -22,6 +23,12 @@ from puzzles.parsing import Problem
 
 WHY_LENGTH = 500  # characters
 LARGEST_SEED = 2**31 - 1
+
+
+@lru_cache(maxsize=256)
+def exercise_of(name: str, seed: int | None) -> Exercise:
+    """The exercise, or its variant of that seed: made once for all who ask."""
+    return load(name).variant(seed)
 
 
 class Lesson(param.Parameterized):
@@ -80,7 +87,7 @@ class Lesson(param.Parameterized):
     @property
     def exercise(self) -> Exercise:
         """The exercise of this attempt."""
-        return load(self.exercise_name).variant(self.seed)
+        return exercise_of(self.exercise_name, self.seed)
 
     @property
     def specs(self) -> dict[str, RunSpec]:
@@ -127,6 +134,7 @@ class Lesson(param.Parameterized):
     async def read(self) -> None:
         """The rules have been read."""
         if self.step == "read":
+            await self._begin()
             await self._save(step="predict")
 
     async def save_draft(self, draft: dict[str, str]) -> None:
@@ -193,8 +201,7 @@ class Lesson(param.Parameterized):
     async def _have(self, ticks: int | None) -> dict[str, History]:
         """The first ``ticks`` ticks of every run (None: all), run where nobody has run them yet."""
         names, specs = list(self.specs), list(self.specs.values())
-        asked = [self._ask(spec, ticks) for spec in specs]
-        recordings = await _all(asked)
+        recordings = await asyncio.gather(*(self._ask(spec, ticks) for spec in specs))
         longest = max(len(recording.records) for recording in recordings)
         known = longest if ticks is None else min(ticks, longest)
         ended = all(recording.done and len(recording.records) <= known for recording in recordings)
@@ -268,15 +275,6 @@ class Lesson(param.Parameterized):
 
     async def _stored(self, call: Any, *args: Any, **names: Any) -> Any:
         return await self._server.stored(call, *args, **names)
-
-
-async def _all(asked: list[Any]) -> list[Recording]:
-    """The recordings, or the first error once every one has come to an end."""
-    results = await asyncio.gather(*asked, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return [result for result in results if isinstance(result, Recording)]
 
 
 def _answers(draft: dict[str, str]) -> dict[str, str]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-
 STEPS = ("read", "predict", "run", "observe", "verdict", "again")
 
 

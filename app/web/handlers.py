@@ -66,13 +66,13 @@ class Health(RequestHandler):
         healthy = await self._database()
         self.set_status(200 if healthy else 503)
         self.set_header("Cache-Control", "no-store")
-        self.write({"database": healthy, "worker": server().worker.alive})
+        self.write({"database": healthy, "worker": server().worker.state if healthy else "unknown"})
 
     async def _database(self) -> bool:
         try:
             await server().stored(server().store.ping)
-        except Exception:
-            log.exception("the database does not answer")
+        except Exception as error:
+            log.error("the database does not answer: %r", error)
             return False
         return True
 

@@ -29,7 +29,7 @@ from app.worker.spec import (
     packed,
 )
 from engine import Engine, InputError, Stalled
-from engine.engine import load_model
+from engine.engine import WEIGHTS, load_model
 from engine.model.transformer import Transformer
 
 HELD_OUT_BYTES = 2048  # of the text on which the loss of the formats is compared: under a second
@@ -105,7 +105,8 @@ class Bench:
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer every command, in order, until ``source`` ends."""
     bench = Bench()
-    bench.model("fp32")
+    for weights in WEIGHTS:  # now, so that the first learner's first step does not wait for them
+        bench.model(weights)
     sink.write(packed(Ready()))
     while len(head := source.read(HEADER)) == HEADER:
         command = commands.decode(source.read(int.from_bytes(head, "big")))

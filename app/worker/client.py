@@ -41,6 +41,7 @@ class Worker:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.process: asyncio.subprocess.Process | None = None
+        self._loaded: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
         self._waiting = 0
         self._number = 0
@@ -49,6 +50,13 @@ class Worker:
     @property
     def alive(self) -> bool:
         return self.process is not None and self.process.returncode is None
+
+    @property
+    def state(self) -> str:
+        """``ready`` for commands, ``starting`` (loading torch), or ``absent``."""
+        if not self.alive:
+            return "absent"
+        return "ready" if self._loaded is self.process else "starting"
 
     async def start(self) -> None:
         """Have the process loaded and ready. Nothing to do when it is."""
@@ -106,8 +114,14 @@ class Worker:
         """Finish the exchange even when the asker goes away: the pipe must never be left half read."""
         task = asyncio.create_task(self._ask(command))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._forget)
         return await asyncio.shield(task)
+
+    def _forget(self, task: asyncio.Task[Reply]) -> None:
+        """Its error was for whoever asked; when they are gone, it is nobody's."""
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
 
     async def _ask(self, command: Command) -> Reply:
         self._waiting += 1
@@ -155,6 +169,7 @@ class Worker:
         )
         reply = await self._exchange(b"", self.settings.start_seconds)
         assert isinstance(reply, Ready)
+        self._loaded = self.process
 
 
 def child_environment() -> dict[str, str]:

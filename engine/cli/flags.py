@@ -88,7 +88,7 @@ def suggestion(unknown: str, parser: argparse.ArgumentParser) -> str:
 
 def trace_of(options: argparse.Namespace) -> TraceFile:
     """The trace that was named. Raises InputError, also when none was."""
-    if options.trace is None:
+    if not options.trace:
         raise InputError("TRACE: none is given; R01-R04 or a CSV, JSON or JSONL file is needed")
     return load_trace(options.trace)
 

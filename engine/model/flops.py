@@ -55,7 +55,9 @@ def span_flops(config: ModelConfig, start: int, end: int, logits: int = 1) -> in
 def forward_flops(config: ModelConfig, chunks: Iterable[Work], *, every_row: bool = False) -> int:
     """Operations of `paged.forward` over `chunks`, logits for the last or for every token of each."""
     spans = [(chunk.start, chunk.end) for chunk in chunks]
-    return sum(span_flops(config, start, end, end - start if every_row else 1) for start, end in spans)
+    tokens = sum(end - start for start, end in spans)
+    products = tokens * linear_flops(config) + (tokens if every_row else len(spans)) * head_flops(config)
+    return products + sum(attention_flops(config, start, end) for start, end in spans)
 
 
 def recompute_flops(config: ModelConfig, lengths: Iterable[int]) -> int:

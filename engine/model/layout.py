@@ -6,8 +6,9 @@ the arithmetic of a small model.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -37,6 +38,11 @@ class Chunk:
     def end(self) -> int:
         """Positions of the request that are written once this chunk is processed."""
         return self.start + len(self.tokens)
+
+    @property
+    def positions(self) -> range:
+        """The positions of its tokens."""
+        return range(self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +112,19 @@ def lay_out(
     the last row of each chunk, with `every_row` all rows, both in the order of `chunks`.
     """
     order = sorted(range(len(chunks)), key=lambda place: len(chunks[place].tokens))
-    groups, positions, write, first_row = [], [], [], 0
-    for _, run in itertools.groupby(order, lambda place: len(chunks[place].tokens)):
+    groups, write, first_row = [], [], 0
+    for length, run in itertools.groupby(order, lambda place: len(chunks[place].tokens)):
         members = [chunks[place] for place in run]
-        group, its_positions, its_write = _group(members, first_row, config, page_size, context, device)
-        groups.append(group)
-        positions.append(its_positions)
-        write.append(its_write)
-        first_row = group.rows.stop
-    tokens = [token for place in order for token in chunks[place].tokens]
+        rows = slice(first_row, first_row + length * len(members))
+        groups.append(_group(members, rows, config, page_size, context, device))
+        write += [_slots(tuple(chunk.block_table), page_size)[chunk.start : chunk.end] for chunk in members]
+        first_row = rows.stop
     return Layout(
-        _tensor(numpy.array(tokens, numpy.int64), device),
-        _tensor(numpy.concatenate(positions), device),
+        _tensor(_integers(token for place in order for token in chunks[place].tokens), device),
+        _tensor(_integers(at for place in order for at in chunks[place].positions), device),
         _tensor(numpy.concatenate(write), device),
         tuple(groups),
-        _tensor(numpy.array(_wanted(chunks, order, every_row), numpy.int64), device),
+        _tensor(_integers(_wanted(chunks, order, every_row)), device),
     )
 
 
@@ -136,46 +140,43 @@ def _wanted(chunks: Sequence[Chunk], order: Sequence[int], every_row: bool) -> l
 
 def _group(
     members: Sequence[Chunk],
-    first_row: int,
+    rows: slice,
     config: ModelConfig,
     page_size: int,
     context: int | None,
     device: torch.device | None,
-) -> tuple[Group, Integers, Integers]:
-    """The group of equally long chunks, and positions and slots to write of its rows."""
-    length = len(members[0].tokens)
+) -> Group:
+    """The group of equally long chunks whose tokens stand in `rows`."""
+    length, shared = len(members[0].tokens), config.query_heads // config.kv_heads
     context = context or max(chunk.end for chunk in members)
-    slots = _slots(members, context, page_size)
-    starts = numpy.fromiter((chunk.start for chunk in members), numpy.int64, len(members))
-    positions = starts[:, None] + numpy.arange(length)
-    columns = numpy.arange(context)
-    # A column beyond the chunk's end repeats the request's first token: that one is written, so
-    # its weight of zero meets a number. A free slot may hold NaN, and zero times NaN is NaN.
-    read = numpy.where(columns < positions[:, -1:] + 1, slots, slots[:, :1])
-    write = numpy.take_along_axis(slots, positions, 1)
-    rows = slice(first_row, first_row + positions.size)
-    mask = _mask(columns <= positions[:, :, None], config)
-    group = Group(rows, len(members), _tensor(read.reshape(-1), device), _tensor(mask, device))
-    return group, positions.reshape(-1), write.reshape(-1)
+    read = numpy.empty((len(members), context), numpy.int64)
+    mask = numpy.empty((config.kv_heads, len(members), shared, length, context), numpy.float32)
+    future = _future(config.context)
+    for place, chunk in enumerate(members):
+        slots = _slots(tuple(chunk.block_table), page_size)
+        # A column beyond the chunk's end repeats the request's first token: that one is written, so
+        # its weight of zero meets a number. A free slot may hold NaN, and zero times NaN is NaN.
+        read[place, : chunk.end] = slots[: chunk.end]
+        read[place, chunk.end :] = slots[0]
+        mask[:, place] = future[chunk.start : chunk.end, :context]
+    shape = (config.kv_heads * len(members), shared * length, context)
+    return Group(rows, len(members), _tensor(read.reshape(-1), device), _tensor(mask.reshape(shape), device))
 
 
-def _slots(members: Sequence[Chunk], context: int, page_size: int) -> Integers:
-    """Slots of positions 0 to context - 1 of each chunk's request, (chunks, context)."""
-    pages = -(-context // page_size)
-    tables = numpy.zeros((len(members), pages), numpy.int64)
-    for row, chunk in zip(tables, members, strict=True):
-        known = min(pages, len(chunk.block_table))
-        row[:known] = chunk.block_table[:known]
-    return (tables[:, :, None] * page_size + numpy.arange(page_size)).reshape(len(members), -1)[:, :context]
+@functools.lru_cache(1024)
+def _slots(block_table: tuple[int, ...], page_size: int) -> Integers:
+    """The slots of a request's positions; kept, because its next tick asks again. Never written to."""
+    return (_integers(block_table)[:, None] * page_size + numpy.arange(page_size)).reshape(-1)
 
 
-def _mask(visible: NDArray[numpy.bool_], config: ModelConfig) -> NDArray[numpy.float32]:
-    """What is added to the scores, from (chunks, tokens, context) to the shape that `Group` states."""
-    chunks, length, context = visible.shape
-    group = config.query_heads // config.kv_heads
-    added = numpy.empty((config.kv_heads, chunks, group, length, context), numpy.float32)
-    added[...] = numpy.where(visible, numpy.float32(0), numpy.float32(-numpy.inf))[None, :, None]
-    return added.reshape(config.kv_heads * chunks, group * length, context)
+@functools.cache
+def _future(context: int) -> NDArray[numpy.float32]:
+    """What hides later positions, (context, context): row p is 0 up to column p, then -inf."""
+    return numpy.triu(numpy.full((context, context), -numpy.inf, numpy.float32), 1)
+
+
+def _integers(values: Iterable[int]) -> Integers:
+    return numpy.array(list(values), numpy.int64)
 
 
 def _tensor(array: NDArray[numpy.int64] | NDArray[numpy.float32], device: torch.device | None) -> Tensor:

@@ -10,7 +10,7 @@ from engine.model.config import DRAFT, ModelConfig
 from engine.model.transformer import Transformer, build
 from engine.training.loop import Loss, Schedule
 
-SCHEDULE = Schedule(steps=2400)
+SCHEDULE = Schedule(steps=1600)
 
 
 def start_draft(teacher: Transformer, config: ModelConfig = DRAFT, seed: int = 0) -> Transformer:

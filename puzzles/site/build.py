@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from engine.words import LANGUAGES
@@ -27,9 +27,9 @@ def build() -> dict[str, str]:
     return files
 
 
-def write(folder: Path = FOLDER) -> list[str]:
-    """Write the site below ``folder``; the places written."""
-    files = build()
+def write(folder: Path = FOLDER, files: Mapping[str, str] | None = None) -> list[str]:
+    """Write the site (or ``files`` of it) below ``folder``; the places written."""
+    files = build() if files is None else files
     for place, text in files.items():
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,9 +37,9 @@ def write(folder: Path = FOLDER) -> list[str]:
     return list(files)
 
 
-def stale(folder: Path = FOLDER) -> list[str]:
+def stale(folder: Path = FOLDER, files: Mapping[str, str] | None = None) -> list[str]:
     """The places that are missing, differ from what would be written, or belong to nobody."""
-    files = build()
+    files = build() if files is None else files
     wrong = [place for place, text in files.items() if _bytes(folder / place) != text.encode()]
     strays = [path.relative_to(folder).as_posix() for path in folder.glob("*/*.html")]
     return wrong + sorted(set(strays) - files.keys())

@@ -14,7 +14,7 @@ from puzzles.comparison import table_of
 from puzzles.derivations import derivation
 from puzzles.exercise import Exercise, Part
 from puzzles.judging import Verdict, figures, verdict
-from puzzles.measures import megabytes
+from puzzles.measures import MEASURES, megabytes
 from puzzles.page_counts import page_counts
 from puzzles.quantization import Recorded
 from puzzles.render import (
@@ -38,6 +38,7 @@ from puzzles.views import page_map, story, timeline
 from puzzles.views.common import title
 from puzzles.words import number, plain, puzzle_words, run_name
 
+TOLD = 8  # requests whose run is told in words
 SPARE = 1  # empty ticks at the end of a sheet, so that its length gives nothing away
 COMMAND_SEED = 11  # the seed that the page names for the command line
 
@@ -111,6 +112,7 @@ class ExercisePage:
         gridded = [field for field in asked if field.policy and field.request]
         columns = list(dict.fromkeys(field.run for field in gridded))
         runs = runs_of_part(self.exercise, part.name)
+        own = [name for name in runs if self.exercise.run(name).part == part.name]
         return {
             "title": self.words(f"part.{part.name}.title"),
             "ask": self.words(f"part.{part.name}.ask"),
@@ -118,8 +120,8 @@ class ExercisePage:
             "rows": self._grid(gridded),
             "single": [self._single(field) for field in asked if field not in gridded],
             "time": self._time(runs[0]),
-            "runs": [self._run(name) for name in runs],
-            "comparison": self._comparison(runs) if len(runs) > 1 else None,
+            "runs": [self._run(name) for name in own],
+            "comparison": self._comparison(own) if len(own) > 1 else None,
             "answers": self._answers(asked) if self.plain else None,
             "point": self.words(f"part.{part.name}.point", **self._figures()),
         }
@@ -141,7 +143,7 @@ class ExercisePage:
     def _column(self, run: str, gridded: list[Field]) -> dict[str, Any]:
         """A run of the grid with its metrics."""
         metrics = dict.fromkeys(field.metric for field in gridded if field.run == run)
-        names = [self.words(f"table.{metric}") for metric in metrics]
+        names = [{"name": self.words(f"short.{one}"), "unit": MEASURES[one].unit} for one in metrics]
         return {"run": run_name(run, self.words), "metrics": names}
 
     def _grid(self, gridded: list[Field]) -> list[dict[str, Any]]:
@@ -173,8 +175,14 @@ class ExercisePage:
             "title": title(name, self.words),
             "timeline": timeline_table(timeline(history, name, self.words), self.language, captioned=False),
             "requests": requests_table(history, caption, self.language),
-            "story": story_table(story(history, name, self.words), self.language),
+            "story": self._story(history, name),
         }
+
+    def _story(self, history: History, name: str) -> Markup | None:
+        """The run in words, unless it has so many requests that nobody would read it."""
+        if len(history.requests) > TOLD:
+            return None
+        return story_table(story(history, name, self.words), self.language)
 
     def _time(self, run: str) -> str:
         return self.words("answers.time", tick=number(self.histories[run].service.tick, 1))

@@ -102,7 +102,7 @@ def test_read_stays_in_its_folder(lab: Serving, path: str) -> None:
 
 def test_healthz(lab: Serving) -> None:
     health = Answer(f"{lab.url}/healthz")
-    assert (health.status, health.text) == (200, '{"database": true, "worker": true}')
+    assert (health.status, health.text) == (200, '{"database": true, "worker": "ready"}')
 
 
 def test_the_root_leads_to_the_page(lab: Serving) -> None:

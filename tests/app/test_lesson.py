@@ -231,6 +231,11 @@ async def test_a_reload_of_a_finished_run_knows_its_end(lesson: Lesson) -> None:
     assert again.revealed
 
 
+async def test_what_was_read_stays_read(lesson: Lesson) -> None:
+    await lesson.read()
+    assert back(lesson).step == "predict"
+
+
 async def test_nothing_comes_back_before_the_lock(lesson: Lesson) -> None:
     assert await lesson.catch_up() == {}
     assert lesson._server.runs.worker.calls == 0

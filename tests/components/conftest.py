@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 import sys
@@ -15,15 +14,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 READY = "window.Bokeh && Bokeh.documents.length && Bokeh.documents.every((one) => one.is_idle)"
 
 
@@ -61,13 +51,6 @@ def _wait(address: str, process: subprocess.Popen[bytes]) -> None:
         except (urllib.error.URLError, TimeoutError):
             time.sleep(0.25)
     raise TimeoutError(address)
-
-
-@pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    path = shutil.which("chromium")
-    assert path, "these tests need Debian's chromium on the PATH"
-    return browser_type_launch_args | {"executable_path": path, "args": list(ARGUMENTS)}
 
 
 class Visit:

@@ -118,7 +118,7 @@ def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, old: str, new: s
 
 
 def test_an_unknown_exercise_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="'mian' is not one of main"):
+    with pytest.raises(InputError, match="'mian' is not one of claims, main"):
         load("mian")
 
 

@@ -18,7 +18,7 @@ from puzzles.course import course
 from puzzles.derivations import BLANKS
 from puzzles.evidence import RULES
 from puzzles.figures import OF_A_FORMAT
-from puzzles.measures import MEASURES
+from puzzles.measures import MEASURES, OF_A_REQUEST
 from puzzles.site.glossary import GROUPS
 from puzzles.views.model import CELL_KINDS
 from puzzles.words import number, plain, puzzle_words, run_name
@@ -51,6 +51,7 @@ def test_what_is_named_by_data_has_words(language: str) -> None:
     keys += [f"belief.{name}{end}" for name, end in product(BELIEFS, ("", ".title"))]
     keys += [f"belief.{name}.choice" for name, belief in BELIEFS.items() if "ttft" in belief.metrics]
     keys += [f"field.{metric}" for metric in MEASURES]
+    keys += [f"short.{metric}" for metric in OF_A_REQUEST]
     keys += [f"derive.{metric}" for metric in BLANKS]
     keys += [f"figure.{name}" for name in (*FIGURES, *OF_A_FORMAT)]
     keys += [f"room.{room.name}.{end}" for room in course().rooms for end in ("title", "lead")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,28 +10,6 @@ from playwright.sync_api import Browser
 
 from tests.serving import Serving, serving
 from tests.ui.learner import Learner
-
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests last: while Playwright lives, no test of the same process may start an event loop."""
-    items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
-
-
-@pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    path = shutil.which("chromium")
-    assert path, "these tests need a Chromium: install Debian's package chromium, so that it is on the PATH"
-    return browser_type_launch_args | {"executable_path": path, "args": list(ARGUMENTS)}
 
 
 @pytest.fixture(scope="session")

@@ -72,7 +72,7 @@ class Learner:
         self.context.close()
         loud = [said for said in self.complaints if not any(part in said for part in self.expected)]
         assert not loud, loud
-        assert self.outside == []
+        assert not self.outside, self.outside
 
     # ---- the page ------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ class Learner:
     def ready(self, page: Page | None = None) -> None:
         page = page or self.page
         page.wait_for_selector("html[data-ready=true]")
-        page.wait_for_function("Bokeh.documents.length && Bokeh.documents.every((one) => one.is_idle)")
+        page.wait_for_function("Bokeh.documents.some((one) => one.is_idle)")
 
     def at(self, step: str) -> None:
         """Wait until the lesson has come to ``step``."""

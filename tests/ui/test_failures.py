@@ -10,10 +10,18 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.serving import Serving, serving
+from tests.ui.cable import Cable
 from tests.ui.learner import Learner
 
 pytestmark = pytest.mark.ui
-LOST = ["WebSocket", "Lost websocket", "ERR_CONNECTION_REFUSED", "Failed to load resource", "websocket"]
+LOST = [  # what a browser says of a server that is away
+    "WebSocket",
+    "websocket",
+    "Failed to load resource",
+    "Failed to connect",
+    "not connected so cannot send",
+    "Closing connection",
+]
 
 
 @pytest.fixture
@@ -23,8 +31,8 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield server
 
 
-def test_a_killed_engine_gives_a_sentence_and_the_next_run_works(
-    learners: Callable[..., Learner], own: Serving
+def test_a_killed_engine_is_told_and_the_next_run_works(
+    own: Serving, learners: Callable[..., Learner]
 ) -> None:
     learner = learners(own)
     learner.predict()
@@ -40,7 +48,7 @@ def test_a_killed_engine_gives_a_sentence_and_the_next_run_works(
     assert own.worker() != worker
 
 
-def test_a_server_that_comes_back_finds_everything(learners: Callable[..., Learner], own: Serving) -> None:
+def test_a_server_that_comes_back_finds_everything(own: Serving, learners: Callable[..., Learner]) -> None:
     learner = learners(own)
     learner.expected += LOST
     learner.predict()
@@ -58,9 +66,59 @@ def test_a_server_that_comes_back_finds_everything(learners: Callable[..., Learn
     learner.run()
 
 
-def test_what_is_typed_while_the_server_is_away_is_kept(
-    learners: Callable[..., Learner], own: Serving
+@pytest.fixture
+def cabled(own: Serving) -> Iterator[Cable]:
+    """The cable by which browsers come to ``own``."""
+    cable = Cable(own.port)
+    own.stop()
+    own.environment["BOKEH_ALLOW_WS_ORIGIN"] = cable.origin
+    own.start()
+    own.at(cable.port)
+    yield cable
+    cable.close()
+
+
+def test_a_short_cut_of_the_network_loses_nothing(
+    own: Serving, cabled: Cable, learners: Callable[..., Learner]
 ) -> None:
+    learner = learners(own)
+    learner.expected += LOST
+    learner.predict()
+    learner.step()
+    cabled.pull()
+    expect(learner.find("#offline")).to_be_visible()
+    learner.page.wait_for_timeout(3000)
+    cabled.plug()
+    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    learner.ready()
+    learner.at("run")
+    learner.page.wait_for_function("window.ticklab.runs.length > 0")
+    learner.step()
+    assert learner.known() == 2
+    learner.run()
+    learner.observe()
+
+
+def test_a_long_cut_of_the_network_loses_nothing(
+    own: Serving, cabled: Cable, learners: Callable[..., Learner]
+) -> None:
+    """Longer than Bokeh tries to come back by itself, and than it keeps a session without a browser."""
+    learner = learners(own)
+    learner.expected += LOST
+    learner.read()
+    learner.fill()
+    cabled.pull()
+    expect(learner.find("#offline")).to_be_visible()
+    learner.find("#f-why").fill("typed in the dark")
+    learner.page.wait_for_timeout(35_000)
+    cabled.plug()
+    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    learner.ready()
+    expect(learner.find("#f-why")).to_have_value("typed in the dark")
+    learner.lock()
+
+
+def test_what_is_typed_offline_is_kept(own: Serving, learners: Callable[..., Learner]) -> None:
     learner = learners(own)
     learner.expected += LOST
     learner.read()
