@@ -6,8 +6,12 @@ import os
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.prepare import chromium
+
+settings.register_profile("no clock", deadline=None)  # how long an example takes is no property
+settings.load_profile("no clock")
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

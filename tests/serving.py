@@ -90,8 +90,8 @@ class Serving:
 def serving(folder: Path, **environment: str) -> Iterator[Serving]:
     """A server for the time of the block."""
     server = Serving(folder, **environment)
-    server.start()
     try:
+        server.start()
         yield server
     finally:
         server.stop()
