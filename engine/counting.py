@@ -17,6 +17,7 @@ class CountingPool:
     def __init__(self, total: int | None, page_size: int) -> None:
         self.page_size = page_size
         self.total = total
+        self.length: int | None = None
         self.used = 0
         self.events: list[tuple[str, int, str]] = []
         self._counts: dict[str, int] = {}

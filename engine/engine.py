@@ -18,13 +18,12 @@ from engine.model.transformer import Transformer
 from engine.model.weights import load_preset
 from engine.pages import Pool
 from engine.records import Outcome, Plan, Result, TickRecord
-from engine.requests import Request, check_trace, count, prompt_bytes
+from engine.requests import LONGEST, Request, check_trace, count, prompt_bytes
 from engine.scheduler import Scheduler
-from engine.service import Service
+from engine.service import WEIGHTS, Service
 from engine.speculation import Draft, DraftModel, PromptLookup
 from engine.stops import Ending, stop_bytes
 
-WEIGHTS = ("fp32", "int8", "int4")
 DRAFTS = ("model", "lookup")
 
 
@@ -54,7 +53,8 @@ class Engine:
 
     ``weights`` is fp32, int8 or int4; ``exact`` (the default, because then an answer does not depend
     on the neighbours) makes logits independent of who shares a tick, at some cost in speed.
-    ``model`` replaces the trained model, for tests and benchmarks.
+    ``model`` replaces the trained model, for tests and benchmarks. Raises InputError for a setting that
+    makes no sense, and for a pool that is larger than the machine's memory.
 
     ``kv_cache`` False computes every key and value again in every tick: same tokens, more work.
     ``draft`` (model, lookup, or an object that guesses) is used when the service sets ``speculate``;
@@ -81,14 +81,17 @@ class Engine:
         self.model = model if model is not None else load_model(weights)
         self.scheduler = Scheduler(self.history.service, context=self.model.config.context)
         pool = self.scheduler.pool
-        self.executor = TorchExecutor(
-            self.model,
-            pool.total,
-            pool.page_size,
-            exact=exact,
-            kv_cache=kv_cache,
-            draft=self._draft(draft, kv_cache=kv_cache),
-        )
+        try:
+            self.executor = TorchExecutor(
+                self.model,
+                pool.total,
+                pool.page_size,
+                exact=exact,
+                kv_cache=kv_cache,
+                draft=self._draft(draft, kv_cache=kv_cache),
+            )
+        except MemoryError as error:
+            raise InputError(f"pages: {error}; a smaller pool is needed") from error
         self.closed = False
         self.lock = threading.RLock()  # one tick, one submit or one cancel at a time
         self._handles: dict[str, Handle] = {}  # live requests by key
@@ -140,7 +143,7 @@ class Engine:
         request, or a closed engine.
         """
         ending = Ending(stop_bytes(stop), ignore_eos=ignore_eos)
-        count(max_tokens, "max_tokens")
+        count(max_tokens, "max_tokens", most=LONGEST)
         if on_token is not None and not callable(on_token):
             raise InputError(f"on_token: {on_token!r} cannot be called; a function is needed")
         tokens = prompt_bytes(prompt)
@@ -187,9 +190,11 @@ class Engine:
             return self.cancel_handle(found[0]) if found else False
 
     def cancel_handle(self, handle: Handle) -> bool:
-        """End the very request of ``handle``, whoever uses its id by now. False if it has ended."""
+        """End the very request of ``handle``, whoever uses its id by now. False if it has ended, also when
+        the tokens of its last tick are just being delivered.
+        """
         with self.lock:
-            if handle.ended:
+            if not self.scheduler.live(handle.id):
                 return False
             self._end_early(handle, "cancelled")
             return True

@@ -40,7 +40,11 @@ class Handle:
         return self.status not in ("waiting", "active")
 
     def cancel(self) -> bool:
-        """End the request now; no token is delivered afterwards. False if it had already ended."""
+        """End the request now; no token is delivered afterwards.
+
+        False if it had already ended; inside a callback that may be in this very tick, and then the
+        tokens of the tick are still delivered.
+        """
         return self._engine.cancel_handle(self)
 
     def __iter__(self) -> Iterator[int]:

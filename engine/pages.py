@@ -13,11 +13,13 @@ class Pool(Protocol):
     """What the scheduler needs of an allocator.
 
     ``take``, ``share``, ``trim`` and ``release`` change the tables and append to ``events``;
-    ``publish`` changes only what ``match`` can find; the rest changes nothing.
+    ``publish`` changes only what ``match`` can find; the rest changes nothing. ``length`` is the most
+    tokens that one request may have, None for no such limit.
     """
 
     page_size: int
     total: int | None
+    length: int | None
     events: list[tuple[str, int, str]]
 
     def need(self, tokens: int) -> int: ...
@@ -56,6 +58,7 @@ class PagePool:
     def __init__(self, total: int | None, page_size: int, index: PrefixIndex | None = None) -> None:
         self.page_size = page_size
         self.total = total
+        self.length: int | None = None
         self.index = index
         self.events: list[tuple[str, int, str]] = []
         self.references: dict[int, int] = {}

@@ -126,7 +126,8 @@ class TickRecord(msgspec.Struct, frozen=True):
     after emission and before release. ``blocked`` has the reason of the head of the queue, of each
     active request that did not progress, and of each refused one. ``finished`` is (id, reason); one
     that failed since the last tick is listed with reason failed, and is no longer active. ``emitted``
-    is (id, index, token), token None in the ledger; ``decode`` is (id, tokens), ``prefill`` (id, start, tokens, recompute).
+    is (id, index, token), token None in the ledger; ``decode`` is (id, tokens), ``prefill`` (id, start,
+    tokens, recompute).
     ``hits`` is (id, tokens found in the prefix cache) per admission, with the cache on; ``drafts`` is
     (id, guessed, accepted) per speculative step.
     """

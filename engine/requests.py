@@ -13,12 +13,14 @@ from engine.exact import seconds
 
 MOST = 10**15  # of anything that is counted: sums stay below 2**63, and floats are exact
 
+LONGEST = 10**7  # tokens of one prompt, output or place: more than any model reads
 
-def count(value: object, where: str, least: int = 1) -> int:
-    """``value`` as a whole number from ``least`` to 10^15; InputError names ``where`` otherwise."""
+
+def count(value: object, where: str, least: int = 1, most: int = MOST) -> int:
+    """``value`` as a whole number from ``least`` to ``most``; InputError names ``where`` otherwise."""
     whole = isinstance(value, int) and not isinstance(value, bool)
-    if whole and abs(value) > MOST:  # type: ignore[arg-type]
-        raise InputError(f"{where}: it is out of range; a whole number from {least} to {MOST} is needed")
+    if whole and abs(value) > most:  # type: ignore[arg-type]
+        raise InputError(f"{where}: it is out of range; a whole number from {least} to {most} is needed")
     if not whole or value < least:  # type: ignore[operator]
         raise InputError(f"{where}: {value!r} is not a whole number of at least {least}")
     return value  # type: ignore[return-value]
@@ -51,8 +53,8 @@ class Request(msgspec.Struct, frozen=True):
 
     ``arrival`` is kept as an exact decimal (str, Decimal, int or float are accepted). ``prompt``
     (text or token ids) is used by the torch engine and the prefix cache; when given, its length must
-    be ``prompt_tokens``. A higher ``priority`` goes first where an order asks for it. Raises
-    InputError for lengths below 1, a negative or non-finite arrival, an empty id, or a prompt of
+    be ``prompt_tokens``. A higher ``priority`` goes first where an order asks for it. Raises InputError
+    for lengths below 1 or above 10^7, a negative or non-finite arrival, an empty id, or a prompt of
     another length.
     """
 
@@ -72,8 +74,8 @@ class Request(msgspec.Struct, frozen=True):
         if arrival < 0:
             raise InputError(f"{where}: arrival: {self.arrival} is negative; 0 or later is needed")
         msgspec.structs.force_setattr(self, "arrival", arrival)
-        count(self.prompt_tokens, f"{where}: prompt_tokens")
-        count(self.output_tokens, f"{where}: output_tokens")
+        count(self.prompt_tokens, f"{where}: prompt_tokens", most=LONGEST)
+        count(self.output_tokens, f"{where}: output_tokens", most=LONGEST)
         count(self.priority, f"{where}: priority", least=-MOST)
         if self.prompt is not None:
             self._check_prompt(where)

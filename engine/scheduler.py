@@ -204,7 +204,7 @@ class Scheduler:
         tokens = request.prompt_tokens + request.output_tokens
         if self.context is not None and tokens > self.context:
             return Reason("too_long", have=self.context, need=tokens)
-        length = getattr(self.pool, "length", None)
+        length = self.pool.length
         if length is not None and tokens > length:
             return Reason("over_max_len", have=length, need=tokens)
         stored = tokens if self.service.kv_reserve == "full" else tokens - 1

@@ -9,8 +9,9 @@ import msgspec
 
 from engine.errors import InputError
 from engine.exact import seconds
-from engine.requests import count
+from engine.requests import LONGEST, count
 
+WEIGHTS = ("fp32", "int8", "int4")  # of the torch engine; a ledger has none
 POLICIES = ("immediate", "static", "continuous")
 DECODE_ORDERS = ("fcfs", "round_robin", "shortest", "priority")
 QUEUE_ORDERS = ("fcfs", "priority", "shortest")
@@ -89,6 +90,8 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
         for name in LIMITS:
             if getattr(self, name) is not None:
                 count(getattr(self, name), name)
+        if self.max_len is not None:
+            count(self.max_len, "max_len", most=LONGEST)
         for name in SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name}: {getattr(self, name)!r} is not true or false")

@@ -23,7 +23,7 @@ from engine.errors import InputError
 from engine.exact import seconds
 from engine.requests import MOST, Request, check_trace
 from engine.trace_formats import SECONDS, Format, folded, format_of, why_unknown
-from engine.trace_text import Row, read_rows
+from engine.trace_text import Row, read_rows, short
 from engine.traces import MAIN_NAME, main_trace
 
 WIDE = Context(prec=60)  # exact for any moment a file can hold
@@ -93,7 +93,7 @@ def _tokens(row: Row, column: str, name: str) -> int:
             raise ValueError
     except (ArithmeticError, ValueError):
         raise InputError(
-            f"{name}: {row.where}: column {column}: {value!r} is not a number of tokens such as 18"
+            f"{name}: {row.where}: column {column}: {short(value)} is not a number of tokens such as 18"
         ) from None
     return number
 
@@ -118,7 +118,7 @@ def _priority(row: Row, form: Format, name: str) -> int:
         return 0 if value is None else _whole(value)
     except (ArithmeticError, ValueError):
         where = f"{name}: {row.where}: column {form.priority}"
-        raise InputError(f"{where}: {value!r} is not a whole number such as 0") from None
+        raise InputError(f"{where}: {short(value)} is not a whole number such as 0") from None
 
 
 def _usable(rows: list[Row], form: Format, name: str) -> tuple[list[Row], list[Note]]:
@@ -144,7 +144,7 @@ def _request(row: Row, arrival: Decimal, form: Format, name: str) -> Request:
     lengths = (_tokens(row, form.prompt, name), _tokens(row, form.output, name))
     priority = _priority(row, form, name)
     if isinstance(given, bool | list | dict):
-        raise InputError(f"{name}: {row.where}: column {form.id}: {given!r} is not a name such as R01")
+        raise InputError(f"{name}: {row.where}: column {form.id}: {short(given)} is not a name such as R01")
     try:
         return Request(key, arrival, *lengths, prompt, priority)
     except InputError as error:

@@ -124,9 +124,9 @@ def _json_rows(text: str, name: str) -> Iterator[Row]:
         found = [(f"item {place}", value) for place, value in enumerate(listed, 1)]
     for where, value in found:
         if not isinstance(value, dict):
-            raise InputError(f"{name}: {where}: {_short(value)} is not an object with named values")
+            raise InputError(f"{name}: {where}: {short(value)} is not an object with named values")
         if len({folded(key) for key in value}) != len(value):
-            raise InputError(f"{name}: {where}: two of its names ({_short(list(value))}) are one column")
+            raise InputError(f"{name}: {where}: two of its names ({short(list(value))}) are one column")
         yield Row(where, {folded(key): item for key, item in value.items()}, tuple(map(str, value)))
 
 
@@ -163,6 +163,7 @@ def _skip_space(text: str, position: int) -> int:
     return found.end() if found else position
 
 
-def _short(value: object) -> str:
-    text = repr(value)
+def short(value: object) -> str:
+    """``value`` as a message quotes it: numbers as written, and no more than its beginning."""
+    text = str(value) if isinstance(value, Decimal) else repr(value)
     return text if len(text) <= 40 else text[:37] + "..."

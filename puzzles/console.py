@@ -43,9 +43,9 @@ def question(exercise: Exercise, language: str) -> str:
 
 
 def example_of(found: Sequence[Field]) -> str:
-    """An answer as it may be typed: to the first field, not the right one by intent."""
+    """An answer as it may be typed to the first field that is asked for."""
     first = next((field for field in found if field.required), found[0])
-    return f"{first.key}={first.choices[0] if first.choices else UNITS[first.unit].example}"
+    return f"{first.key}={first.choices[-1] if first.choices else UNITS[first.unit].example}"
 
 
 def rules(exercise: Exercise, words: Catalogue) -> str:

@@ -148,6 +148,15 @@ def _stalls(scene: Scene) -> Iterable[EvidenceRow]:
     return _tokens(scene)
 
 
+def _open(scene: Scene) -> Iterable[EvidenceRow]:
+    """Who has not finished when the window ends: its first token, and the last tick that was seen."""
+    left = [key for key, life in scene.run.lives.items() if life.arrived is not None and life.ended is None]
+    if not left:
+        return _waits(scene)
+    key, last = left[0], len(scene.records) - 1
+    return [scene.row(tick, key) for tick in (*scene.run.lives[key].tokens[:1], last)]
+
+
 def _kv(scene: Scene) -> Iterable[EvidenceRow]:
     """The pool when the first request has come in, at its fullest, and in the last tick."""
     records = scene.records
@@ -167,6 +176,7 @@ RULES: dict[str, Callable[[Scene], Iterable[EvidenceRow]]] = {
     "contest": _contest,
     "seats": _seats,
     "stalls": _stalls,
+    "open": _open,
     "kv": _kv,
 }
 
@@ -177,6 +187,11 @@ RULE_OF_METRIC = {
     "e2e": "waits",
     "best_p95": "waits",
     "tpot": "contest",
+    "p95_e2e": "open",
+    **dict.fromkeys(("attainment", "undecided", "finished", "good_of_finished"), "open"),
+    **dict.fromkeys(("peak_reserved", "peak_held", "peak_written", "peak_slots", "peak_pages"), "kv"),
+    **dict.fromkeys(("used_at_start", "pool_pages", "together"), "kv"),
+    **dict.fromkeys(("preemptions", "recomputed", "recomputed_tokens"), "stalls"),
     "kv_mb": "kv",
     "peak_mb": "kv",
 }

@@ -17,8 +17,8 @@ from puzzles.exercise import Exercise
 from puzzles.finished import Finished
 from puzzles.mistakes import hit
 from puzzles.solving import read_all, values
-from puzzles.units import bound_of, printed
-from puzzles.words import exact, number, run_name
+from puzzles.units import bound_of, digits, printed
+from puzzles.words import DASH, exact, run_name
 
 Answer = float | str | None
 
@@ -142,7 +142,7 @@ class Judge(msgspec.Struct, frozen=True):
         given = self.answers[field.key]
         request = self.runs[field.run].history.requests[field.request] if field.request else None
         tokens = request.output_tokens if request else 0
-        return figures(self.correct) | {
+        return figures(self.exercise, self.correct, self.words) | {
             "given": shown(given, field.unit, self.words),
             "correct": shown(self.correct[field.key], field.unit, self.words),
             "request": field.request or "",
@@ -162,10 +162,16 @@ def shown(value: Answer, unit: str, words: Catalogue) -> str:
     return printed(value, unit, words)
 
 
-def figures(correct: Mapping[str, Answer]) -> dict[str, str]:
+def figures(exercise: Exercise, correct: Mapping[str, Answer], words: Catalogue) -> dict[str, str]:
     """Every correct value as a blank of a text: static.R02.ttft is {static_R02_ttft}."""
-    texts = {key: number(round(v, 3)) if isinstance(v, float) else str(v) for key, v in correct.items()}
-    return {key.replace(".", "_"): text for key, text in texts.items()}
+    found = ((field, correct[field.key]) for field in fields(exercise))
+    return {field.key.replace(".", "_"): _figure(field, value, words) for field, value in found}
+
+
+def _figure(field: Field, value: Answer, words: Catalogue) -> str:
+    if isinstance(value, float):
+        return digits(value, field.unit)
+    return DASH if value is None else run_name(value, words)
 
 
 def _difference(given: Answer, correct: Answer) -> float | None:

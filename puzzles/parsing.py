@@ -15,7 +15,7 @@ from puzzles.exercise import Exercise
 from puzzles.units import UNITS, at_least
 
 NUMBER = re.compile(
-    r"(>=|≥)?\s*([+-]?)((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*([^\W\d_]*(?:/s)?|%|×)"
+    r"(>=|≥)?\s*([+-]?)((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*([^\W\d_]*(?:/[A-Za-z]+)?|%|×)"
 )
 LONGEST = 40  # characters: more is no number
 SHOWN = 20  # characters of a wrong text that its sentence repeats

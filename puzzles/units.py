@@ -43,15 +43,16 @@ def _counted(name: str) -> Unit:
 UNITS = {
     unit.name: unit
     for unit in (
-        Unit("s", None, SECONDS, "0.25", Decimal(100_000), decimals=True),
+        Unit("s", None, SECONDS, "0.75", Decimal(100_000), decimals=True),
         Unit("MB", None, MEGABYTES, "7.5"),
         Unit("B", HALF, BYTES | BINARY, "65536", Decimal(10) ** 15),
         Unit("GB", Fraction(1, 20), {"gb": ONE, "mb": MILLI, "b": MILLI**3}, "1.5"),
         Unit("ms", Fraction(1, 20), {"ms": ONE}, "0.75", decimals=True),
         Unit("tok/s", Fraction(1, 10), RATE, "12.5", decimals=True),
         Unit("req/s", Fraction(1, 50), {"req/s": ONE, "requests/s": ONE}, "0.75", decimals=True),
+        Unit("FLOP/B", Fraction(1, 20), {"flop/b": ONE, "flops/b": ONE, "flop/byte": ONE}, "4.5"),
         Unit("%", Fraction(1), {"%": ONE}, "80"),
-        Unit("×", Fraction(1, 20), {"x": ONE, "×": ONE}, "1.5", decimals=True),
+        Unit("×", Fraction(1, 20), {"x": ONE, "×": ONE}, "1.5"),
         Unit("nats", Fraction(1, 100), {"nats": ONE, "nat": ONE}, "1.25", decimals=True),
         *map(_counted, ("tokens", "pages", "requests", "ticks", "slots", "gaps", "rounds", "times")),
     )
@@ -72,7 +73,16 @@ def bound_of(answer: str) -> Fraction | None:
 
 def printed(value: float, unit: str, words: Catalogue) -> str:
     """A value with its unit; whole things are counted in words."""
-    text = number(round(value, 3)) if UNITS[unit].decimals else plain(round(value, 3))
-    keys = (f"unit.{unit}.one" if value == 1 else "", f"unit.{unit}")
-    name = next((words(key) for key in keys if key in words), unit)
-    return f"{text} {name}"
+    text = digits(value, unit)
+    one = f"unit.{unit}.one"
+    return f"{text} {words(one) if value == 1 and one in words else unit_name(unit, words)}"
+
+
+def digits(value: float, unit: str) -> str:
+    """A value without its unit."""
+    return number(round(value, 3)) if UNITS[unit].decimals else plain(round(value, 3))
+
+
+def unit_name(unit: str, words: Catalogue) -> str:
+    """A unit as a reader sees it beside an empty box."""
+    return words(f"unit.{unit}") if f"unit.{unit}" in words else unit

@@ -6,7 +6,7 @@ from engine.cli.figures import number, setting_text
 from engine.cli.said import said_lines
 from engine.cli.shown import Shown
 from engine.cli.summary import summary
-from engine.cli.table import table
+from engine.cli.table import printable, table
 from engine.cli.timeline import timeline
 from engine.explain import sentence
 from engine.metrics import RequestMetrics
@@ -35,7 +35,7 @@ def _head(trace: TraceFile, service: Service, words: Catalogue) -> list[str]:
     plain = Service()
     shown = [n for n in SETTINGS if n in ALWAYS or getattr(service, n) != getattr(plain, n)]
     settings = ", ".join(f"{name} {setting_text(getattr(service, name))}" for name in shown)
-    title = words("cli.trace", name=trace.name, format=trace.format, count=len(trace.requests))
+    title = words("cli.trace", name=printable(trace.name), format=trace.format, count=len(trace.requests))
     return [title, settings, *(words(f"note.{note.code}", **note.values) for note in trace.notes)]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from decimal import Decimal
+from fractions import Fraction
 
 from engine.cli.flags import (
     NUMBER,
@@ -14,16 +16,18 @@ from engine.cli.flags import (
     trace_of,
 )
 from engine.cli.present import limits_of, present
-from engine.cli.shown import recorded
+from engine.cli.shown import MOST_RECORDS, recorded
 from engine.errors import InputError
+from engine.exact import first_tick
 from engine.history import History
+from engine.ledger import checked_horizon
 from engine.prompts import prompts_for
 from engine.requests import Request
-from engine.service import Service
+from engine.service import WEIGHTS, Service
 from engine.words import LANGUAGES, Catalogue
 
 NAME = "run"
-WEIGHTS = ("fp32", "int8", "int4")
+MOST_THREADS = 256  # far more than help; thousands would end the process
 
 
 def add_flags(parser: argparse.ArgumentParser, words: Catalogue) -> None:
@@ -42,6 +46,10 @@ def execute(options: argparse.Namespace) -> str:
     one_of("lang", options.lang, LANGUAGES)
     one_of("weights", options.weights, WEIGHTS)
     threads = _whole("threads", options.threads, 1)
+    if threads > MOST_THREADS:
+        raise InputError(
+            f"--threads: {threads} is too many; a whole number from 1 to {MOST_THREADS} is needed"
+        )
     service = service_of(options)
     trace = trace_of(options)
     requests = prompts_for(trace.requests, _whole("seed", options.seed, 0))
@@ -62,6 +70,19 @@ def _serve(requests: list[Request], service: Service, options: argparse.Namespac
 
     import engine
 
+    horizon = checked_horizon(seconds_or_none(options, "horizon"))
+    _refuse_endless(requests, service, horizon)
     torch.set_num_threads(threads)
     server = engine.Engine(service, weights=options.weights, exact=options.exact)
-    return server.run(requests, seconds_or_none(options, "horizon"))
+    return server.run(requests, horizon)
+
+
+def _refuse_endless(requests: list[Request], service: Service, horizon: Decimal | None) -> None:
+    """Each tick is recorded, the idle ones too, so a trace must not last for ever in ticks."""
+    last = max(request.arrival for request in requests)
+    number = first_tick(last if horizon is None else min(last, horizon), Fraction(service.tick))
+    if number > MOST_RECORDS:
+        raise InputError(
+            f"tick: {service.tick} s makes {number} ticks until the last arrival and {MOST_RECORDS} can be "
+            "recorded; a longer tick or a horizon is needed"
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from engine.cli.table import printable
 from engine.history import History
 from engine.model.tokens import decode
 from engine.words import Catalogue
@@ -26,7 +27,7 @@ def said(history: History | None) -> dict[str, str]:
 def said_lines(history: History | None, most: int, words: Catalogue) -> str:
     """A line per request, control characters escaped; long texts are cut."""
     texts = said(history)
-    lines = [f"{key}  {_quoted(texts[key])}" for key in list(texts)[:most]]
+    lines = [f"{printable(key)}  {_quoted(texts[key])}" for key in list(texts)[:most]]
     return "\n".join([words("cli.said"), *lines]) if lines else ""
 
 

@@ -12,6 +12,7 @@ from engine.records import Reason
 from engine.service import Service
 from engine.trace_files import TraceFile
 
+MOST_RECORDS = 1_000_000
 Limits = dict[str, str | None]
 
 

@@ -6,14 +6,13 @@ import argparse
 
 from engine.cli.flags import add_common_flags, naming_flags, one_of, seconds_or_none, service_of, trace_of
 from engine.cli.present import limits_of, present
-from engine.cli.shown import Shown
+from engine.cli.shown import MOST_RECORDS, Shown
 from engine.cli.timeline import is_short
 from engine.errors import InputError
 from engine.skimmer import Skim, skim
 from engine.words import LANGUAGES, Catalogue
 
 NAME = "simulate"
-MOST_RECORDS = 1_000_000
 
 
 def add_flags(parser: argparse.ArgumentParser, words: Catalogue) -> None:

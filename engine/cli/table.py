@@ -19,6 +19,11 @@ def _columns(sign: str) -> int:
     return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
 
 
+def printable(text: str) -> str:
+    """``text`` with its control characters written out: a name in a file must not steer a terminal."""
+    return "".join(repr(sign)[1:-1] if unicodedata.category(sign) == "Cc" else sign for sign in text)
+
+
 def pad(text: str, columns: int, *, right: bool = False) -> str:
     """``text`` filled with spaces to ``columns``; ``right`` puts them before it."""
     space = " " * (columns - width(text))
@@ -27,6 +32,7 @@ def pad(text: str, columns: int, *, right: bool = False) -> str:
 
 def table(rows: Sequence[Sequence[str]], align: str) -> str:
     """``rows`` (the first is the header) as lines; ``align`` has one l or r per column."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(width(row[place]) for row in rows) for place in range(len(align))]
     lines = [_line(row, widths, align) for row in rows]
     lines.insert(1, GAP.join("-" * columns for columns in widths))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.cli.table import pad, width
+from engine.cli.table import pad, printable, width
 from engine.explain import explain
 from engine.history import History
 from engine.reasons import ACTIVE, REFUSED, WAITING
@@ -45,7 +45,7 @@ def timeline(history: History | None, words: Catalogue) -> str:
     if history is None or not is_short(len(history.records), len(history.requests)):
         return words("cli.timeline_too_long", ticks=MOST_TICKS, requests=MOST_REQUESTS)
     starts = range(0, len(history.records), BLOCK)
-    rows = {key: _letters(history.records, key) for key in history.requests}
+    rows = {printable(key): _letters(history.records, key) for key in history.requests}
     blocks = [_block(rows, history.records, start, words) for start in starts]
     return "\n\n".join([*blocks, _legend(set("".join(rows.values())), words)]) if blocks else ""
 

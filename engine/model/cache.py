@@ -20,7 +20,7 @@ class PagedKVCache:
 
     `keys` and `values` have the shape (layers, kv_heads, slots, head_dim). The memory starts as
     NaN: a token that somebody reads before it was written shows at once. Raises `ValueError`
-    for a pool without room.
+    for a pool without room, and `MemoryError` for one that is larger than the machine's memory.
     """
 
     def __init__(
@@ -36,8 +36,11 @@ class PagedKVCache:
         self.pages = pages
         self.page_size = page_size
         shape = (config.layers, config.kv_heads, pages * page_size, config.head_dim)
-        self.keys = torch.full(shape, torch.nan, dtype=dtype, device=device)
-        self.values = torch.full_like(self.keys, torch.nan)
+        try:
+            self.keys = torch.full(shape, torch.nan, dtype=dtype, device=device)
+            self.values = torch.full_like(self.keys, torch.nan)
+        except (RuntimeError, TypeError) as error:  # TypeError: more than a 64-bit number of slots
+            raise MemoryError(f"there is no memory for {pages} pages of {page_size} tokens") from error
 
     @property
     def bytes(self) -> int:

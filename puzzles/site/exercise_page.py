@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from markupsafe import Markup
 
 from engine import History
@@ -34,6 +35,7 @@ from puzzles.render.tables import trace_rows
 from puzzles.rules import rule_blanks
 from puzzles.site.belief_section import beliefs
 from puzzles.solving import histories, in_ledger, solve
+from puzzles.units import unit_name
 from puzzles.views import page_map, story, timeline
 from puzzles.views.common import title
 from puzzles.words import number, plain, puzzle_words, run_name
@@ -121,7 +123,7 @@ class ExercisePage:
             "single": [self._single(field) for field in asked if field not in gridded],
             "time": self._time(runs[0]),
             "runs": [self._run(name) for name in own],
-            "comparison": self._comparison(own) if len(own) > 1 else None,
+            "comparison": self._comparison(own, part) if len(own) > 1 else None,
             "answers": self._answers(asked) if self.plain else None,
             "point": self.words(f"part.{part.name}.point", **self._figures()),
         }
@@ -143,7 +145,10 @@ class ExercisePage:
     def _column(self, run: str, gridded: list[Field]) -> dict[str, Any]:
         """A run of the grid with its metrics."""
         metrics = dict.fromkeys(field.metric for field in gridded if field.run == run)
-        names = [{"name": self.words(f"short.{one}"), "unit": MEASURES[one].unit} for one in metrics]
+        names = [
+            {"name": self.words(f"short.{one}"), "unit": unit_name(MEASURES[one].unit, self.words)}
+            for one in metrics
+        ]
         return {"run": run_name(run, self.words), "metrics": names}
 
     def _grid(self, gridded: list[Field]) -> list[dict[str, Any]]:
@@ -158,7 +163,7 @@ class ExercisePage:
         label = field.label(self.words)
         if choices:
             label = self.words("sheet.choice", label=label, choices=" / ".join(choices))
-        return {"label": label, "unit": field.unit, "asked": field.required}
+        return {"label": label, "unit": unit_name(field.unit, self.words), "asked": field.required}
 
     def sheets(self) -> list[dict[str, Any]]:
         """Empty timelines to draw on. All are equally long: the length of a run is part of the answer."""
@@ -187,14 +192,20 @@ class ExercisePage:
     def _time(self, run: str) -> str:
         return self.words("answers.time", tick=number(self.histories[run].service.tick, 1))
 
-    def _comparison(self, runs: Sequence[str]) -> Markup:
+    def _comparison(self, runs: Sequence[str], part: Part) -> Markup:
+        """The runs side by side; after the first part its caption says which part it is about."""
         limits = self.exercise.limits
         chosen = {name: self.histories[name] for name in runs}
-        return metrics_table(table_of(chosen, limits.ttft, limits.tpot, self.words), self.language)
+        table = table_of(chosen, limits.ttft, limits.tpot, self.words)
+        if part != self.exercise.parts[0]:
+            heading = self.words(f"part.{part.name}.title")
+            caption = self.words("log.line", id=heading, sentence=table.caption)
+            table = msgspec.structs.replace(table, caption=caption)
+        return metrics_table(table, self.language)
 
     def _figures(self) -> dict[str, str]:
         """The blanks of a part's last word: every answer, and the throughput of every run."""
-        texts = figures(self.correct)
+        texts = figures(self.exercise, self.correct, self.words)
         for name, history in self.histories.items():
             rate = history.metrics().summary.throughput or 0.0
             texts[f"{name}_throughput"] = number(round(rate, 2))

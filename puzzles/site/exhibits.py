@@ -11,6 +11,7 @@ from engine import Service, simulate
 from engine.traces import main_trace
 from engine.words import Catalogue
 from puzzles.calculator import MODELS, tokens_per_round
+from puzzles.finished import finished
 from puzzles.quantization import Sheet
 from puzzles.render import sheet_table
 from puzzles.tools import TOOLS, tool_values
@@ -94,8 +95,46 @@ def _tokens(acceptance: Fraction, guesses: int) -> str:
     return number(round(tokens_per_round(acceptance, guesses), 3))
 
 
+# ---- journey ---------------------------------------------------------------------------------------
+
+FOLLOWED = "R03"
+STATIONS = ("queue", "pages", "prefill", "decode", "stream")
+SYSTEMS = ("vllm", "tensorrt")  # what they call a station is in the catalogue
+
+
+def journey(words: Catalogue) -> tuple[tuple[str, ...], Rows]:
+    """A row per station: when the request is there under static and continuous, and its other names."""
+    policies = ("static", "continuous")
+    found = [_moments(policy) for policy in policies]
+    rows = tuple(
+        (
+            words(f"exhibit.journey.{name}"),
+            *(moments[name] for moments in found),
+            *(words(f"exhibit.journey.{name}.{system}") for system in SYSTEMS),
+        )
+        for name in STATIONS
+    )
+    return (words("exhibit.journey.station"), *policies, "vLLM", "TensorRT-LLM"), rows
+
+
+def _moments(policy: str) -> dict[str, str]:
+    """From when to when the request is at each station, as text."""
+    run = finished({policy: simulate(main_trace(), Service(policy=policy))})[policy]
+    life, tick = run.lives[FOLLOWED], Fraction(run.history.service.tick)
+    arrival, start = Fraction(life.request.arrival), (life.start or 0) * tick
+    first, last = ((token + 1) * tick for token in (life.tokens[0], life.tokens[-1]))
+    return {
+        "queue": f"{number(arrival)}–{number(start)}",
+        "pages": number((life.admitted or 0) * tick),
+        "prefill": f"{number(start)}–{number(first)}",
+        "decode": f"{number(first)}–{number(last)}",
+        "stream": number(last),
+    }
+
+
 EXHIBITS: dict[str, Callable[[Catalogue], tuple[tuple[str, ...], Rows]]] = {
     "tools": tools,
     "kv": kv,
     "rounds": rounds,
+    "journey": journey,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -41,10 +42,13 @@ def call(capsys: pytest.CaptureFixture[str]) -> Any:
     return caller
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line as a process of its own."""
+def command(*arguments: str, encoding: str = "utf-8") -> subprocess.CompletedProcess[str]:
+    """Run the command line as a process of its own that writes in ``encoding``."""
     line = [sys.executable, "-m", "engine", *arguments]
-    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    return subprocess.run(
+        line, cwd=ROOT, env=environment, capture_output=True, encoding=encoding, timeout=120, check=False
+    )
 
 
 def found_json(call: Any, *arguments: str) -> dict[str, Any]:
@@ -233,6 +237,11 @@ WRONG = {
     "simulate R01-R04 --lang fr": "--lang: 'fr' is not one of en, zh",
     "simulate R01-R04 --kv-layout contiguous --pages none": "--pages: contiguous KV needs a pool",
     "run R01-R04 --weights int2": "--weights: 'int2' is not one of fp32, int8, int4",
+    "simulate R01-R04 --max-len 99999999999": "--max-len: it is out of range; a whole number from 1 to",
+    "run R01-R04 --pages 999999999999": "--pages: there is no memory for 999999999999 pages of 4 tokens",
+    "run R01-R04 --page-size 999999999999999": "--pages: there is no memory for 16 pages of 999999999999999",
+    "run R01-R04 --threads 99999": "--threads: 99999 is too many; a whole number from 1 to 256 is needed",
+    "run R01-R04 --tick 1e-9": "--tick: 1E-9 s makes 380000000 ticks until the last arrival",
     "run R01-R04 --threads 0": "--threads: '0' is not a whole number of at least 1",
     "run R01-R04 --seed x": "--seed: 'x' is not a whole number of at least 0",
 }
@@ -253,6 +262,24 @@ def test_a_file_called_like_a_setting_is_not_taken_for_a_flag(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tick").write_text("")
     assert "engine: tick: it is empty" in call("simulate", "tick")[2]
+
+
+def test_no_name_is_no_trace(call: Any) -> None:
+    assert "TRACE: none is given" in call("simulate", "")[2]
+
+
+def test_a_pool_of_any_size_costs_nothing_to_number(call: Any) -> None:
+    assert call("simulate", "R01-R04", "--pages", "999999999999", "--json")[0] == 0
+
+
+def test_control_characters_in_a_name_do_not_reach_the_terminal(call: Any, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    row = {"id": "a\u001b[2J\nb", "arrival": 0, "prompt_tokens": 3, "output_tokens": 2}
+    path.write_text(json.dumps([row]).replace("\\\\", "\\"))
+    status, out, _ = call("simulate", str(path))
+    assert status == 0
+    assert "\x1b" not in out
+    assert out.count("a\\x1b[2J\\nb  ") == 2  # its row and its line of the timeline
 
 
 def test_a_line_break_in_a_name_stays_one_line(call: Any) -> None:
@@ -279,6 +306,25 @@ def test_the_process_prints_and_exits() -> None:
     failed = command("simulate", "R01-R04", "--tick", "0")
     assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (2, "", 1)
     assert "Traceback" not in failed.stderr
+
+
+def test_signs_that_the_output_cannot_encode_are_written_out() -> None:
+    for language in ("en", "zh"):
+        done = command("simulate", "R01-R04", "--lang", language, encoding="ascii")
+        assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_an_output_that_cannot_be_written_is_one_line() -> None:
+    line = [sys.executable, "-m", "engine", "simulate", "R01-R04"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            line, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("python -m engine: the output cannot be written (")
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_reader_that_goes_away_is_no_noise() -> None:

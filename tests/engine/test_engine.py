@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Engine, InputError, Request, Service, simulate
+from engine.handle import Handle
 from engine.history import tokens_of
 from engine.model.reference import generate
+from engine.pages import Pool
 from engine.replay import replay
 from engine.requests import prompt_bytes
-from engine.stops import Ending
 from engine.traces import main_trace
 from tests.engine.models import SMALL, small_model
 from tests.engine.strategies import services, traces
@@ -58,6 +59,26 @@ def test_tokens_are_those_of_the_reference(trace: list[Request], service: Servic
             assert tokens_of(run.records, key) == expected
 
 
+def submit(engine: Engine, request: Request) -> Handle:
+    """Submit a request of a trace."""
+    assert request.prompt is not None
+    lengths = (request.prompt, request.output_tokens)
+    return engine.submit(*lengths, request_id=request.id, arrival=request.arrival, priority=request.priority)
+
+
+def shuffled(pool: Pool, random: Any) -> list[int]:
+    """The free pages, after all of them were taken and came back in random order."""
+    keys = [f"shuffle {place}" for place in range(pool.free_count() or 0)]
+    for key in keys:
+        pool.take(key, 1)
+    random.shuffle(keys)
+    pages = [page for key in keys for page in pool.table(key)]
+    for key in keys:
+        pool.release(key)
+    pool.events.clear()
+    return pages
+
+
 @given(traces(most=5), services(kv_layout="paged"), st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
 def test_page_order_and_stale_pages_change_no_token(
@@ -65,13 +86,11 @@ def test_page_order_and_stale_pages_change_no_token(
 ) -> None:
     plain = engine_for(service).run(trace)
     engine = engine_for(service)
-    free = engine.pool._free  # type: ignore[attr-defined]
     for request in trace:
-        engine._enter(request, Ending())
+        submit(engine, request)
     engine.close()
     while not engine.scheduler.idle:
-        random.shuffle(free)
-        engine.executor.cache.poison([page for page in free if page < engine.executor.cache.pages])
+        engine.executor.cache.poison(shuffled(engine.pool, random))
         engine.step()
     assert [r.emitted for r in engine.history.records] == [r.emitted for r in plain.records]
 
@@ -86,7 +105,7 @@ def test_alone_equals_batched_bit_for_bit(
     logits = {id(engine): [] for engine in (together, alone)}
     for engine, requests in ((together, trace), (alone, [chosen])):
         for request in requests:
-            engine._enter(request, Ending())
+            submit(engine, request)
         engine.close()
         while not engine.scheduler.idle:
             engine.step()

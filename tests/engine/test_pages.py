@@ -128,7 +128,9 @@ def test_check_finds_what_does_not_add_up(harm: str) -> None:
     elif harm == "lose":
         pool.table("A").pop()
     else:
-        pool._free.append(pool._free[0])
+        freed = list(pool.table("B"))
+        pool.release("B")
+        pool.share("A", freed)
     with pytest.raises(AssertionError):
         pool.check()
 

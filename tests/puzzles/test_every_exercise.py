@@ -10,7 +10,7 @@ from engine import History, simulate
 from engine.words import LANGUAGES
 from puzzles import fields, histories, load, names, parse, policy_table, runs, solve, verdict
 from puzzles.comparison import compared
-from puzzles.console import judgement, question, solution
+from puzzles.console import example_of, judgement, question, solution
 from puzzles.course import FOLDER, course
 from puzzles.evidence import MOST
 from puzzles.mistakes import beliefs_of
@@ -126,6 +126,15 @@ def test_the_command_line_asks_and_solves(name: str, language: str) -> None:
     first = next(field for field in fields(one) if field.required)
     given = first.choices[0] if first.choices else f"0 {first.unit}"
     assert first.key in judgement(one, [f"{first.key}={given}"], language)
+
+
+@EVERY
+def test_the_example_of_how_to_answer_is_not_the_answer(name: str) -> None:
+    one = load(name)
+    key, _, text = example_of(fields(one)).partition("=")
+    answers, problems = parse(one, {key: text}, required=False)
+    assert problems == {}
+    assert verdict(one, answers, histories(one), "en").score == 0
 
 
 @EVERY

@@ -51,6 +51,14 @@ def test_an_arrival_inside_a_tick_is_explained() -> None:
     assert "0.22 s" in one.belief.evidence[0].sentence
 
 
+def test_a_censored_percentile_shows_who_is_not_done() -> None:
+    one = load("censored-p95")
+    found = item(verdict(one, {"cut.p95_e2e": 0.38}, histories(one), "en"), "cut.p95_e2e")
+    assert found.belief is not None
+    assert found.belief.name == "finished_only"
+    assert [(row.tick, row.request) for row in found.belief.evidence] == [(0, "R01"), (9, "R01")]
+
+
 def test_the_slow_part_shows_the_contested_slot() -> None:
     one = item(verdict(MAIN, {"slow.R04.tpot": 1.0}, RUNS, "en"), "slow.R04.tpot")
     assert one.belief is not None
