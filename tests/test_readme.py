@@ -17,8 +17,9 @@ ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh.md"
 
 def commands(readme: Path) -> list[str]:
     """Every line of the code blocks that calls something in the virtual environment."""
-    blocks = re.findall(r"^```\n(.*?)^```", readme.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    return [line for block in blocks for line in block.splitlines() if ".venv/bin/" in line]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", readme.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    lines = [line for language, block in blocks if not language for line in block.splitlines()]
+    return [line for line in lines if ".venv/bin/" in line]
 
 
 def command(part: str) -> str:
