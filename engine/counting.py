@@ -51,6 +51,9 @@ class CountingPool:
     def publish(self, key: str, tokens: Sequence[int]) -> None:
         """Nothing: contents are not kept."""
 
+    def wrote(self, key: str, start: int, end: int) -> None:
+        """Nothing: there are no events."""
+
     def trim(self, key: str, count: int) -> None:
         """Give back the pages of ``key`` beyond its first ``count``."""
         back = max(0, self._counts.get(key, 0) - count)

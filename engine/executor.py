@@ -13,7 +13,7 @@ from engine.model.layout import Chunk
 from engine.model.paged import exact_tile, forward, recompute
 from engine.model.transformer import Transformer
 from engine.records import Outcome, Plan, Result, Work
-from engine.speculation import Draft, DraftCost, Question, accept_greedy, grown
+from engine.speculation import Draft, DraftCost, Question, accept_greedy
 
 FIRST_PAGES = 64  # of an unlimited pool; it doubles as needed
 Guesses = dict[str, list[int]]
@@ -111,7 +111,7 @@ class TorchExecutor:
         pages = self.cache.pages
         while pages <= highest:
             pages *= 2
-        self.cache = grown(self.cache, self.model, pages)
+        self.cache.grow(pages)
         if self.draft is not None:
             self.draft.resize(pages)
 
@@ -126,7 +126,8 @@ class TorchExecutor:
             for step in plan.decode
             if step.drafts
         ]
-        return self.draft.guess(questions, cost)
+        guesses = self.draft.guess(questions, cost)
+        return {question.id: guesses[question.id][: question.most] for question in questions}
 
     def _results(
         self, plan: Plan, chunks: list[Chunk], guesses: Guesses, logits: torch.Tensor, every_row: bool

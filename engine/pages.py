@@ -12,9 +12,9 @@ from engine.prefix import PrefixIndex
 class Pool(Protocol):
     """What the scheduler needs of an allocator.
 
-    ``take``, ``share``, ``trim`` and ``release`` change the tables and append to ``events``;
-    ``publish`` changes only what ``match`` can find; the rest changes nothing. ``length`` is the most
-    tokens that one request may have, None for no such limit.
+    ``take``, ``share``, ``trim`` and ``release`` change the tables and append to ``events``, ``wrote``
+    only appends; ``publish`` changes only what ``match`` can find; the rest changes nothing.
+    ``length`` is the most tokens that one request may have, None for no such limit.
     """
 
     page_size: int
@@ -29,6 +29,7 @@ class Pool(Protocol):
     def match(self, tokens: Sequence[int], most: int) -> list[int]: ...
     def share(self, key: str, pages: Sequence[int]) -> None: ...
     def publish(self, key: str, tokens: Sequence[int]) -> None: ...
+    def wrote(self, key: str, start: int, end: int) -> None: ...
     def trim(self, key: str, count: int) -> None: ...
     def release(self, key: str, kind: str = "free") -> None: ...
     def table(self, key: str) -> list[int]: ...
@@ -137,6 +138,12 @@ class PagePool:
         table[place] = copy = table.pop()
         self.references[shared] -= 1
         return shared, copy
+
+    def wrote(self, key: str, start: int, end: int) -> None:
+        """Note that tokens ``start`` to ``end`` - 1 of ``key`` were stored: one event per page."""
+        table = self.table(key)
+        places = range(start // self.page_size, pages_for(end, self.page_size))
+        self.events.extend(("write", table[place], key) for place in places)
 
     def trim(self, key: str, count: int) -> None:
         """Give back the pages of ``key`` beyond its first ``count``."""
@@ -253,6 +260,12 @@ class ContiguousPool:
 
     def publish(self, key: str, tokens: Sequence[int]) -> None:
         """Nothing: runs are not shared."""
+
+    def wrote(self, key: str, start: int, end: int) -> None:
+        """Note that tokens ``start`` to ``end`` - 1 of ``key`` were stored: one event per page."""
+        table = self.table(key)
+        places = range(start // self.page_size, pages_for(end, self.page_size))
+        self.events.extend(("write", table[place], key) for place in places)
 
     def trim(self, key: str, count: int) -> None:
         """Nothing: a run is given back whole."""

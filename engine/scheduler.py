@@ -174,6 +174,7 @@ class Scheduler:
         for chunk in plan.prefill:
             self._live[chunk.id].processed += chunk.count if chunk.id not in failed else 0
         emitted, finished = self._emit(plan, outcome)
+        self._note_writes(plan)
         self._settle_pages(plan)
         usage = self._usage()
         for key, _ in finished:
@@ -244,6 +245,12 @@ class Scheduler:
                     return Decode(sequence.key, sequence.written, ahead - 1)
                 self.pool.take(sequence.key, 1)
         return Decode(sequence.key, sequence.written, drafts)
+
+    def _note_writes(self, plan: Plan) -> None:
+        """Which pages hold something new: that of the tokens that were kept."""
+        starts = [(step.id, step.position) for step in plan.decode]
+        for key, start in starts + [(chunk.id, chunk.start) for chunk in plan.prefill]:
+            self.pool.wrote(key, start, max(start, self._live[key].written))
 
     def _settle_pages(self, plan: Plan) -> None:
         """Give back the pages of wrong guesses, and let others find the pages that are full now."""

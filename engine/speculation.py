@@ -123,15 +123,7 @@ class DraftModel:
 
     def resize(self, pages: int) -> None:
         """Let the memory have ``pages`` pages; nothing is lost."""
-        self.cache = grown(self.cache, self.model, pages)
-
-
-def grown(cache: PagedKVCache, model: Transformer, pages: int) -> PagedKVCache:
-    """A cache of ``pages`` pages that begins with the content of ``cache``."""
-    larger = PagedKVCache(model.config, pages, cache.page_size, cache.keys.dtype, cache.device)
-    larger.keys[:, :, : cache.keys.shape[2]] = cache.keys
-    larger.values[:, :, : cache.values.shape[2]] = cache.values
-    return larger
+        self.cache.grow(pages)
 
 
 def accept_greedy(guesses: Sequence[int], choices: Sequence[int]) -> int:

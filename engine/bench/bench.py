@@ -11,9 +11,20 @@ from typing import Any, Protocol
 import msgspec
 import torch
 
-from engine.bench import bandwidth, huggingface, kv_cache, memory, prefix, serving, speculation, tick
+from engine.bench import (
+    bandwidth,
+    huggingface,
+    invariance,
+    kv_cache,
+    memory,
+    prefix,
+    serving,
+    speculation,
+    tick,
+)
 from engine.bench.bandwidth import Bandwidth
 from engine.bench.huggingface import HuggingFace
+from engine.bench.invariance import Invariance
 from engine.bench.kv_cache import Step
 from engine.bench.memory import Memory
 from engine.bench.prefix import Prefix
@@ -34,7 +45,17 @@ class Section(Protocol):
 
 
 # memory first: the peak of a process never comes down again
-_MODULES: tuple[Any, ...] = (memory, serving, huggingface, tick, bandwidth, kv_cache, speculation, prefix)
+_MODULES: tuple[Any, ...] = (
+    memory,
+    serving,
+    huggingface,
+    tick,
+    bandwidth,
+    kv_cache,
+    speculation,
+    prefix,
+    invariance,
+)
 SECTIONS: dict[str, Section] = {module.NAME: module for module in _MODULES}
 
 
@@ -63,6 +84,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
     kv_cache: tuple[Step, ...] | None = None
     speculation: tuple[Rounds, ...] | None = None
     prefix: tuple[Prefix, ...] | None = None
+    invariance: tuple[Invariance, ...] | None = None
 
 
 def bench(setting: Setting, names: Sequence[str] = (), say: Callable[[str], object] = print) -> Bench:

@@ -13,7 +13,17 @@ from engine.records import to_json
 from engine.words import LANGUAGES, Catalogue
 
 NAME = "bench"
-SECTIONS = ("memory", "serving", "huggingface", "tick", "bandwidth", "kv_cache", "speculation", "prefix")
+SECTIONS = (
+    "memory",
+    "serving",
+    "huggingface",
+    "tick",
+    "bandwidth",
+    "kv_cache",
+    "speculation",
+    "prefix",
+    "invariance",
+)
 
 
 def add_flags(parser: argparse.ArgumentParser, words: Catalogue) -> None:

@@ -47,6 +47,7 @@ def timeline(history: History | None, words: Catalogue) -> str:
     starts = range(0, len(history.records), BLOCK)
     rows = {printable(key): _letters(history.records, key) for key in history.requests}
     blocks = [_block(rows, history.records, start, words) for start in starts]
+    blocks += _guesses(history, words)
     return "\n\n".join([*blocks, _legend(set("".join(rows.values())), words)]) if blocks else ""
 
 
@@ -66,6 +67,17 @@ def _block(rows: dict[str, str], records: Sequence[TickRecord], start: int, word
 def _numbers(records: Sequence[TickRecord]) -> str:
     """The number of every fifth tick, above its letter."""
     return "".join(str(r.tick).ljust(MARK) for r in records if r.tick % MARK == 0)
+
+
+def _guesses(history: History, words: Catalogue) -> list[str]:
+    """For a speculative run: per request, in each round, how many of the guessed tokens were right."""
+    rounds: dict[str, list[str]] = {}
+    for record in history.records:
+        for key, guessed, accepted in record.drafts:
+            rounds.setdefault(printable(key), []).append(f"{record.tick}:{accepted}/{guessed}")
+    columns = max(map(width, rounds), default=0) + 2
+    lines = [pad(key, columns) + " ".join(found) for key, found in rounds.items()]
+    return ["\n".join([words("cli.guesses"), *lines])] if rounds else []
 
 
 def _legend(letters: set[str], words: Catalogue) -> str:

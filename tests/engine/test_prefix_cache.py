@@ -5,12 +5,16 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Engine, InputError, PagePool, Request, Service
 from engine.history import History, tokens_of
-from engine.model.reference import generate
+from engine.model.cache import PagedKVCache
+from engine.model.layout import Chunk
+from engine.model.paged import forward
+from engine.model.reference import generate, last_logits
 from engine.prefix import PrefixIndex
 from engine.replay import replay
 from tests.engine.models import SMALL, small_model
@@ -114,6 +118,38 @@ def test_copy_on_write() -> None:
     pool.release("a")
     pool.release("b")
     assert pool.free_count() == 3
+
+
+def test_copy_on_write_keeps_both_texts_right() -> None:
+    """Two texts share their pages, the last one half full, and then part."""
+    model, common = small_model(), [7, 8, 9, 10, 11, 12]
+    pool, cache = PagePool(4, 4), PagedKVCache(SMALL, 4, 4)
+    pool.take("a", 2)
+    forward(model, cache, [Chunk(common, 0, pool.table("a"))])
+    pool.share("b", pool.table("a"))
+    moved = pool.own("b", 1)
+    assert moved is not None
+    cache.copy_page(*moved)
+    pool.check()
+    ends = [Chunk([token], 6, pool.table(key)) for key, token in (("a", 50), ("b", 60))]
+    logits = forward(model, cache, ends)
+    for row, token in enumerate((50, 60)):
+        assert torch.allclose(logits[row], last_logits(model, [*common, token]), atol=1e-4)
+
+
+def test_the_event_log_tells_the_life_of_a_page() -> None:
+    trace = [request("a", "0", list(range(8)), 2), request("b", "0.3", list(range(8)), 2)]
+    run = served(trace, pages=4)
+    log = [(kind, page, key) for record in run.records for kind, page, key in record.page_events]
+    a, b = run.records[0].pages["a"], run.records[-1].pages["b"]
+    assert log[:6] == [
+        *(("allocate", p, "a") for p in a),
+        *(("write", p, "a") for p in a[:2]),
+        ("write", a[2], "a"),
+    ]
+    assert ("share", a[0], "b") in log
+    assert {kind for kind, _, key in log if key == "b"} == {"share", "allocate", "write", "free"}
+    assert b[0] == a[0]
 
 
 def test_own_pages_do_not_count_as_hits_after_a_preemption() -> None:
