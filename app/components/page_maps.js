@@ -6,6 +6,7 @@ const sheets = await style("panels.css")
 
 const WIDE = 32 // slots in a line
 const NARROW = 16
+const ENOUGH = 520 // px for a wide line
 
 export function render({ model, el }) {
   dress(el, sheets)
@@ -29,7 +30,8 @@ class PageMaps {
   get words() { return this.model.texts }
 
   resized() {
-    const line = this.root.clientWidth < 520 ? NARROW : WIDE
+    const width = this.maps[0]?.root.clientWidth ?? this.root.clientWidth
+    const line = width < ENOUGH ? NARROW : WIDE
     if (line === this.line) return
     this.line = line
     this.paint()
@@ -39,7 +41,9 @@ class PageMaps {
     this.root.setAttribute("aria-label", this.words.title)
     this.maps = chosen(this.model.names).map((run) => this.map(run))
     this.root.hidden = this.maps.length === 0
-    this.root.replaceChildren(h("h3", { text: this.words.title }), this.legend(), h("div", { class: "maps" }, this.maps.map(({ root }) => root)))
+    const several = new Set(this.maps.map(({ run }) => run.pages.layout)).size > 1
+    this.root.replaceChildren(h("h3", { text: several ? this.words.title : this.words.title_plain }), this.legend(), h("div", { class: "maps" }, this.maps.map(({ root }) => root)))
+    this.resized()
     this.paint()
   }
 
@@ -115,7 +119,7 @@ class PageMaps {
     const hue = one.owner ? `r${(pages.colours[one.owner] ?? 0) % 8}` : "nobody"
     const item = h("li", { class: `piece ${hue}`, title: text },
       h("span", { class: "slots", "aria-hidden": "true" }, h("span", { class: "written" })),
-      h("span", { class: "owner", "aria-hidden": "true", text: !one.owner ? "" : first ? one.owner : `… ${one.owner}` }),
+      h("span", { class: "owner", "aria-hidden": "true", text: ownerText(one.owner, first, count) }),
       first ? h("span", { class: "hidden-text", text }) : null)
     item.style.setProperty("--count", count)
     item.style.setProperty("--share", `${(written / count) * 100}%`)
@@ -138,4 +142,11 @@ class PageMaps {
     body.replaceChildren(h("table", {}, h("caption", { text: fill(this.words.pool, { title: run.pages.title }) }),
       h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows)))
   }
+}
+
+/** The owner as a box has room for it: in a single slot only its number. */
+function ownerText(owner, first, count) {
+  if (!owner) return ""
+  if (count === 1) return owner.replace(/^\D+0*(?=\d)/, "")
+  return first ? owner : `… ${owner}`
 }

@@ -162,8 +162,8 @@ class Form {
       h("tbody", {}, rows.length ? rows : h("tr", {}, h("td", { text: this.words.nothing }))))
   }
 
-  answer(question, value, request = null) {
-    const row = h("tr", { class: `r${Math.max(0, this.requests.indexOf(request)) % 8}` }, h("th", { scope: "row" }, question), h("td", { text: value }))
+  answer(question, value, request = null, kind = null) {
+    const row = h("tr", { class: `r${Math.max(0, this.requests.indexOf(request)) % 8}` }, h("th", { scope: "row" }, question), h("td", { class: kind, text: value }))
     return request ? lights(row, request) : row
   }
 
@@ -182,7 +182,7 @@ class Form {
     const { confidence, why } = this.values
     const sure = confidence ? this.words[`confidence_${confidence}`] : "—"
     return h("table", { class: "answers" }, h("caption", { class: "hidden-text", text: this.words.confidence }),
-      h("tbody", {}, this.answer([this.words.confidence], sure), this.answer([this.words.why_short], why ?? "—")))
+      h("tbody", {}, this.answer([this.words.confidence], sure), this.answer([this.words.why_short], why ?? "—", null, "long")))
   }
 
   intro() {
@@ -244,7 +244,7 @@ class Form {
         h("th", { scope: "row" }, chip(request, this.requests.indexOf(request))),
         row.map((field) => h("td", {}, field ? this.cell(field) : null))), request)
     })
-    return h("div", { class: "policy" },
+    return h("div", { class: fields.some((field) => field.required) ? "policy" : "policy all-optional" },
       h("table", {}, h("caption", { text: this.columnName(name) }), h("thead", {}, head), h("tbody", {}, rows)),
       h("ul", { class: "problems", data: { column: `${fields[0].part}-${name}` } }))
   }

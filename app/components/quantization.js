@@ -23,10 +23,15 @@ export function render({ model, el }) {
   const paint = () => {
     const words = model.texts
     root.setAttribute("aria-label", words.title)
-    root.replaceChildren(h("h3", { text: words.title }), h("p", { class: "partnote", text: words.note }))
+    const held = root.contains(root.getRootNode().activeElement)
+    const heading = h("h3", { tabindex: -1, text: words.title })
+    root.replaceChildren(heading, h("p", { class: "partnote", text: words.note }))
     if (model.table && model.figures && model.figure_tables.length) root.append(...result())
-    else root.append(h("p", {}, h("button", { type: "button", disabled: !model.enabled || asked, text: asked ? words.working : words.show, on: { click: ask } })),
+    else if (asked) root.append(h("div", { class: "waiting", role: "status" }, h("p", { text: words.wait }), h("progress", { "aria-label": words.working })))
+    else root.append(h("p", {}, h("button", { type: "button", disabled: !model.enabled, text: words.show, on: { click: ask } })),
       h("p", { class: "problem", role: "alert", text: model.problem }))
+    // The button that was pressed is gone: the keyboard stays here.
+    if (held) heading.focus({ preventScroll: true })
   }
 
   const result = () => {

@@ -26,7 +26,7 @@ class Timelines {
     this.table = h("table", { role: "grid" })
     this.scroller = h("div", { class: "scroll", tabindex: 0, role: "region" }, this.table)
     this.below = h("div", { class: "tables" })
-    this.root = h("section", { class: "lab-timelines" }, this.legend, this.why, this.scroller, this.below)
+    this.root = h("section", { class: "lab-timelines" })
     this.cursor = new GridCursor(this.table, {
       enter: (cell) => this.explain(cell),
       leave: () => this.explain(null),
@@ -44,6 +44,14 @@ class Timelines {
   }
 
   get words() { return this.model.texts }
+
+  /** A second picture explains nothing twice; its sentence stands below the cells, where it moves none. */
+  arrange() {
+    const parts = this.model.legend ? [this.legend, this.why, this.scroller, this.below] : [this.scroller, this.why, this.below]
+    this.root.classList.toggle("second", !this.model.legend)
+    this.root.hidden = !this.model.legend && this.runs.length === 0
+    if (parts.length !== this.root.childElementCount) this.root.replaceChildren(...parts)
+  }
 
   // ---- building -----------------------------------------------------------------------------------
 
@@ -63,6 +71,7 @@ class Timelines {
       ...this.runs.map((run) => this.body(run, scale)))
     this.scroller.hidden = this.runs.length === 0
     this.legend.hidden = this.scroller.hidden || !this.model.legend
+    this.arrange()
     this.buildTables()
     this.shown = null
     this.show()
@@ -201,7 +210,8 @@ class Timelines {
   explain(cell) {
     const entry = cell && this.cells[cell.dataset.tick]?.find((one) => one.td === cell)
     if (cell && !entry) return
-    const idle = this.runs.length ? this.words.hint : this.words.empty
+    const hint = this.model.legend ? this.words.hint : ""
+    const idle = this.runs.length ? hint : this.words.empty
     this.why.textContent = entry ? this.sentence(entry, Number(cell.dataset.tick)) : idle
     this.why.classList.toggle("empty", !entry)
     page.setRequest(entry?.row?.id ?? null)

@@ -23,6 +23,7 @@ class Desk {
     this.heard = 0
     this.bindControls()
     this.bindTheme()
+    this.bindContents()
     document.addEventListener("click", (event) => this.guard(event), { capture: true })
   }
 
@@ -68,6 +69,18 @@ class Desk {
     })
   }
 
+  /** The list of exercises closes like a menu. */
+  bindContents() {
+    const list = one("details.contents")
+    if (!list) return
+    document.addEventListener("pointerdown", (event) => { if (!list.contains(event.target)) list.open = false })
+    list.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !list.open) return
+      list.open = false
+      list.querySelector("summary").focus()
+    })
+  }
+
   bindTheme() {
     const choice = one("#theme")
     if (!choice) return
@@ -92,11 +105,9 @@ class Desk {
     if (state.locked && document.documentElement.dataset.locked !== "true") one("details.rules").open = false
     Object.assign(document.documentElement.dataset, { step: state.step, locked: String(state.locked) })
     this.showStrip(state.step)
+    const here = STEPS.indexOf(state.step)
     for (const section of all("[data-from]")) {
-      section.hidden = STEPS.indexOf(state.step) < STEPS.indexOf(section.dataset.from)
-    }
-    for (const section of all("[data-until]")) {
-      section.hidden = STEPS.indexOf(state.step) > STEPS.indexOf(section.dataset.until)
+      section.hidden = here < STEPS.indexOf(section.dataset.from) || here > STEPS.indexOf(section.dataset.until)
     }
     if (state.observed) {
       one("#observed").readOnly = true
@@ -126,7 +137,9 @@ class Desk {
 
   showVerdict() {
     const content = one("#verdict-content")
-    if (content) content.innerHTML = this.model.verdict
+    if (!content) return
+    content.innerHTML = this.model.verdict
+    content.querySelectorAll(".yours table").forEach(label)
   }
 
   say() {
@@ -182,5 +195,19 @@ class Desk {
       if (this.lost && answers) location.reload()
       else this.probe()
     }, answers ? HOPE : PROBE)
+  }
+}
+
+const ROLES = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" }
+
+/** On a phone the rows of this table stand as cards: they stay rows to a screen reader, and say what is what. */
+function label(table) {
+  const heads = [...table.querySelectorAll("thead th, thead td")].map((cell) => cell.textContent.trim())
+  for (const element of [table, ...table.querySelectorAll("*")]) {
+    if (element.tagName in ROLES) element.setAttribute("role", ROLES[element.tagName])
+    if (element.tagName === "TH") element.setAttribute("role", element.scope === "row" ? "rowheader" : "columnheader")
+  }
+  for (const row of table.querySelectorAll("tbody tr")) {
+    ;[...row.cells].forEach((cell, index) => { cell.dataset.label = heads[index] ?? "" })
   }
 }

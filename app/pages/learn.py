@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import panel as pn
@@ -11,7 +12,8 @@ from bokeh.document import Document
 from panel.io.resources import LOCAL_DIST, patch_model_css
 
 from app.components import Player, PredictionForm
-from app.pages.desk import Desk
+from app.pages.contents import MAIN, known_exercise
+from app.pages.desk import Desk, clean
 from app.pages.pictures import Pictures
 from app.pages.template import frame, template
 from app.pages.texts import Texts
@@ -39,11 +41,18 @@ class LearnPage:
             language=lesson.language,
             fields=self.texts.fields(),
             parts=self.texts.parts(),
+            columns=self.texts.titles,
             draft=dict(lesson.draft),
             locked=lesson.locked,
             storage_id=f"{lesson.learner}:{lesson.exercise_name}:{lesson.attempt}",
         )
         self.desk = Desk(session=secrets.token_hex(8), state=self.state())  # type: ignore[no-untyped-call]
+        self.commands: dict[str, Callable[..., Awaitable[None]]] = {
+            "read": self._read,
+            "observe": self._observe,
+            "reveal": self._reveal,
+            "again": self._again,
+        }
         self._watch()
 
     @property
@@ -107,13 +116,16 @@ class LearnPage:
         self.player.problem = ""
         before = self.lesson.done
         try:
-            histories = await ask()
+            self.pictures.show(await ask())
         except NotAllowed as error:
             self._tell(f"refused.{error.code}", kind="refused")
         except WorkerError as error:
             self.player.problem = self._failure(error)
+        except Exception:
+            # Nobody foresaw it: the learner must not wait for ever.
+            self.player.problem = self.texts.words("run.error.failed")
+            raise
         else:
-            self.pictures.show(histories)
             if self.lesson.done and not before:
                 self._tell("said.done")
 
@@ -132,34 +144,38 @@ class LearnPage:
             self.pictures.compare(comparison, histories)
 
     async def _command(self, event: Any) -> None:
-        command = dict(event.new)
+        """One of ``commands`` with its texts; whatever else a browser sends is passed over."""
+        command = clean(event.new)
+        if command is None:
+            log.warning("a command of another form was refused")
+            return
         name = command.pop("name")
         try:
-            await getattr(self, f"_do_{name}")(**command)
+            await self.commands[name](**command)
         except NotAllowed as error:
             self._tell(f"refused.{error.code}", kind="refused")
         except WorkerError as error:
             self._say(self._failure(error), kind="refused")
 
-    async def _do_read(self) -> None:
+    async def _read(self) -> None:
         await self.lesson.read()
         self.desk.state = self.state()
 
-    async def _do_observe(self, text: str) -> None:
+    async def _observe(self, text: str) -> None:
         problem = await self.lesson.observe(text)
         if problem:
             self._say(self.texts.problem(problem), kind="observe")
             return
-        await self._do_reveal()
+        await self._reveal()
 
-    async def _do_reveal(self) -> None:
+    async def _reveal(self) -> None:
         await self._verdict()
         self._tell("said.verdict")
 
     async def _verdict(self) -> None:
         self.desk.verdict = self.texts.verdict(await self.lesson.reveal())
 
-    async def _do_again(self) -> None:
+    async def _again(self) -> None:
         await self.lesson.again()
         self.desk.state = self.state(reload=True)
 
@@ -195,7 +211,7 @@ class LearnPage:
 
     def put_on(self, document: Document) -> None:
         """Make this page the document's."""
-        context = frame(self.lesson.language) | self.texts.context()
+        context = frame(self.lesson.language, self.lesson.exercise_name) | self.texts.context()
         for name, component in self.roots.items():
             component.server_doc(document, title=context["exercise_title"], location=False)
             document.roots[-1].name = name
@@ -234,4 +250,5 @@ def lesson_of(shared: Server) -> Lesson:
         server=shared,
         learner=known_learner(cookies.get(LEARNER)) or new_learner(),
         language=choose_language(asked, cookies.get(LANGUAGE), accepted),
+        exercise_name=known_exercise(first_argument(pn.state.session_args, "ex")) or MAIN,
     )

@@ -33,7 +33,7 @@ class Pictures:
             "runs": self.runs,
             "strip": Strip(language=language, titles=texts.titles, names=main),
             "timelines": self.timelines,
-            "slow": Timelines(language=language, names=texts.other_parts),
+            "slow": Timelines(language=language, names=texts.other_clocks, legend=False),
             "pages": PageMaps(language=language, names=texts.pools),
             "quantization": self.quantization,
             "backlog": Backlog(language=language, titles=texts.titles, names=main),

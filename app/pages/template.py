@@ -10,11 +10,13 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from app.pages.contents import MAIN, contents
 from app.words import HTML_LANG, app_words
 from engine.words import LANGUAGES
 from puzzles.render import table_styles
 
 HERE = Path(__file__).parent
+ASKED_LENGTH = 60  # characters shown of a name that nobody knows
 CODE = (HERE, HERE.parent / "components")
 
 
@@ -50,14 +52,20 @@ def version() -> str:
     return digest.hexdigest()[:12]
 
 
-def frame(language: str) -> dict[str, Any]:
-    """What every page needs: its language, its words, the other languages, its style sheets."""
+def frame(language: str, exercise: str | None = None) -> dict[str, Any]:
+    """What every page needs: its language, its words, the other languages, its style sheets, the exercises.
+
+    ``exercise`` is the one that the page is about.
+    """
     words = app_words(language)
     return {
         "language": language,
         "html_lang": HTML_LANG[language],
         "words": words,
         "languages": [(name, HTML_LANG[name], app_words(name)("language.name")) for name in LANGUAGES],
+        "exercise": exercise,
+        "main_exercise": MAIN,
+        "contents": contents(language),
         "tokens": f"components/app.components.base/LabComponent/_css/tokens.css?v={version()}",
         "tables": f"lab/tables.css?v={version()}",
         "sheet": f"components/app.pages.desk/Desk/_css/page.css?v={version()}",
@@ -67,3 +75,8 @@ def frame(language: str) -> dict[str, Any]:
 def error_page(language: str) -> str:
     """What a visitor sees when the page cannot be built: what happened and what to do, no traceback."""
     return template("error.html.j2").render(**frame(language))
+
+
+def unknown_page(language: str, asked: str) -> str:
+    """What a visitor sees who asks for an exercise that does not exist: that, and those there are."""
+    return template("unknown.html.j2").render(**frame(language), asked=asked[:ASKED_LENGTH])

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.components.base import component_words
+from app.pages.contents import MAIN
 from app.pages.template import template
 from app.state import Lesson
 from app.words import app_words
 from engine import History
 from puzzles import Field, Problem, field_of, fields
 from puzzles.asking import right
+from puzzles.course import room_of
 from puzzles.judging import Verdict, shown, verdict
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
 from puzzles.words import run_name
@@ -32,6 +35,9 @@ class Texts:
         observed = field_of(self.exercise, self.exercise.observe or "")
         return {
             "exercise_title": self.puzzle_words("title"),
+            "heading": self.heading(),
+            "quantized": self.quantized,
+            "slow": bool(self.other_clocks),
             "lead": self.puzzle_words("lead"),
             "rules": self.rules(),
             "trace": trace_table(self.exercise, self.lesson.language),
@@ -39,6 +45,11 @@ class Texts:
             "observe_unit": observed.unit,
             "observed_text": (self.lesson.observed or {}).get("text", ""),
         }
+
+    def heading(self) -> str:
+        """What the page is about: the question of the lab, or the exercise."""
+        main = self.lesson.exercise_name == MAIN
+        return self.words("page.question") if main else self.puzzle_words("title")
 
     def attempt(self) -> str:
         """Which try this is."""
@@ -50,22 +61,41 @@ class Texts:
         return rule_card(self.exercise, self.lesson.language)
 
     @property
-    def side_by_side(self) -> list[str]:
-        """The runs that share one time axis: those whose numbers were asked first."""
-        first = self.exercise.parts[0].name
-        asked = {field.run for field in fields(self.exercise) if field.part == first and field.policy}
-        return [run.name for run in self.exercise.runs if run.name in asked]
+    def shown_runs(self) -> list[str]:
+        """The runs that have a timeline: what is asked about, and all else but other layouts and weights."""
+        asked = {run for field in fields(self.exercise) for run in field.runs}
+        return [
+            run.name
+            for run in self.exercise.runs
+            if run.name in asked or (run.weights == "fp32" and run.name not in self.exercise.layouts)
+        ]
 
     @property
-    def other_parts(self) -> list[str]:
-        """The runs of the later parts: another clock, another time axis."""
-        return [run.name for run in self.exercise.runs if run.part != self.exercise.parts[0].name]
+    def side_by_side(self) -> list[str]:
+        """The runs that share one time axis: those with the clock of the first."""
+        first = self.shown_runs[0]
+        return [name for name in self.shown_runs if self._tick(name) == self._tick(first)]
+
+    @property
+    def other_clocks(self) -> list[str]:
+        """The runs with another clock, and so with another time axis."""
+        beside = self.side_by_side
+        return [name for name in self.shown_runs if name not in beside]
+
+    def _tick(self, name: str) -> float:
+        return float(self.exercise.service_of(name).tick)
 
     @property
     def pools(self) -> list[str]:
-        """The runs whose KV pools are compared: the last policy, and the runs with another layout."""
-        layouts = {run.name: self.exercise.service_of(run.name).kv_layout for run in self.exercise.runs}
-        return [self.side_by_side[-1], *(name for name, layout in layouts.items() if layout != "paged")]
+        """The runs whose KV pools are compared: those named by the exercise, or one of each kind of pool."""
+        if self.exercise.layouts:
+            return list(self.exercise.layouts)
+        kinds = {self._pool(name): name for name in self.side_by_side}
+        return [name for name in self.side_by_side if name in kinds.values()]
+
+    def _pool(self, name: str) -> tuple[object, ...]:
+        service = self.exercise.service_of(name)
+        return service.pages, service.page_size, service.kv_layout, service.kv_reserve
 
     @property
     def formats(self) -> list[str]:
@@ -74,13 +104,19 @@ class Texts:
         return [last, *(run.name for run in self.exercise.runs if run.weights != "fp32")]
 
     @property
+    def quantized(self) -> bool:
+        """Whether the exercise is about weight formats."""
+        name = self.exercise.name
+        return len(self.formats) > 1 or room_of(name).name == "compression"
+
+    @property
     def titles(self) -> dict[str, str]:
         """A short title for each run, where space is short."""
         return {run.name: run_name(run.name, self.puzzle_words) for run in self.exercise.runs}
 
     @property
     def tick_seconds(self) -> float:
-        return float(self.exercise.service_of(self.side_by_side[0]).tick)
+        return self._tick(self.side_by_side[0])
 
     # ---- the form --------------------------------------------------------------------------------
 
@@ -165,12 +201,25 @@ class Texts:
             items=items_table(judged, self.lesson.language),
             misses=[item for item in judged.items if item.given is not None and not item.right],
             score=self._score(judged),
+            beforehand=self._beforehand(),
             observed=self._observed(judged),
         )
 
     def _score(self, judged: Verdict) -> str:
         key = "verdict.score.first" if self.lesson.attempt == 1 else "verdict.score.later"
         return self.words(key, score=judged.score, asked=judged.asked)
+
+    def _beforehand(self) -> list[str]:
+        """How sure the learner was, and why: what was locked beside the numbers."""
+        prediction, words = self.lesson.prediction, component_words(self.lesson.language)
+        assert prediction is not None
+        said = []
+        if prediction.confidence is not None:
+            sure = words(f"component.form.confidence_{prediction.confidence}")
+            said.append(self.words("verdict.sure", sure=sure))
+        if prediction.why:
+            said.append(self.words("verdict.reason", why=prediction.why))
+        return said
 
     def _observed(self, judged: Verdict) -> str:
         """Whether the number read off the timeline is the one it shows."""

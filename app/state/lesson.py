@@ -18,7 +18,7 @@ from app.store import STEPS, Draft, Place, Prediction, Progress
 from app.worker import Recording, RunSpec
 from engine import History
 from engine.words import LANGUAGES
-from puzzles import Exercise, load, parse, runs
+from puzzles import Exercise, load, parse, runs, solving
 from puzzles.parsing import Problem
 
 WHY_LENGTH = 500  # characters
@@ -202,11 +202,19 @@ class Lesson(param.Parameterized):
         """The first ``ticks`` ticks of every run (None: all), run where nobody has run them yet."""
         names, specs = list(self.specs), list(self.specs.values())
         recordings = await asyncio.gather(*(self._ask(spec, ticks) for spec in specs))
-        longest = max(len(recording.records) for recording in recordings)
+        whole = self._seen({name: one.history() for name, one in zip(names, recordings, strict=True)})
+        longest = max(len(history.records) for history in whole.values())
         known = longest if ticks is None else min(ticks, longest)
-        ended = all(recording.done and len(recording.records) <= known for recording in recordings)
+        ended = all(
+            len(history.records) <= known and (recording.done or _closed(history))
+            for history, recording in zip(whole.values(), recordings, strict=True)
+        )
         self.param.update(known=known, last=known - 1 if ended else None)
-        return {name: recording.history(known) for name, recording in zip(names, recordings, strict=True)}
+        return self._seen({name: one.history(known) for name, one in zip(names, recordings, strict=True)})
+
+    def _seen(self, histories: dict[str, History]) -> dict[str, History]:
+        """The runs as far as the windows of this exercise let one see."""
+        return solving.observed(self.exercise, histories)
 
     async def _ask(self, spec: RunSpec, ticks: int | None) -> Recording:
         runs = self._server.runs
@@ -275,6 +283,12 @@ class Lesson(param.Parameterized):
 
     async def _stored(self, call: Any, *args: Any, **names: Any) -> Any:
         return await self._server.stored(call, *args, **names)
+
+
+def _closed(history: History) -> bool:
+    """Whether the window of a run has come to its end."""
+    horizon = history.horizon
+    return horizon is not None and len(history.records) * history.service.tick >= horizon
 
 
 def _answers(draft: dict[str, str]) -> dict[str, str]:

@@ -12,6 +12,8 @@ from tornado.web import Application, GZipContentEncoding, RequestHandler, Static
 
 from app.server import server
 from app.web.identity import language_of, recognise
+from app.words import first_argument
+from puzzles import names as exercises
 from puzzles.render import table_styles
 
 log = logging.getLogger(__name__)
@@ -34,9 +36,21 @@ class LearnerPage(DocHandler):
         return self.session
 
     async def get(self, *args: Any, **names: Any) -> None:
+        asked = first_argument(self.request.query_arguments, "ex")
+        if asked is not None and asked not in exercises():
+            self._unknown(asked)
+            return
         await super().get(*args, **names)  # type: ignore[misc]
         if self.session is not None and not is_built(self.session):
             self._apologise()
+
+    def _unknown(self, asked: str) -> None:
+        """Say that there is no such exercise, and which there are."""
+        from app.pages.template import unknown_page
+
+        self.set_status(404)
+        self.set_header("Cache-Control", "no-store")
+        self.write(unknown_page(language_of(self), asked))
 
     def _apologise(self) -> None:
         from app.pages.template import error_page

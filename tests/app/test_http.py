@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from puzzles import load, names
 from tests.app.secrets import answers, betrayed
 from tests.serving import Answer, Serving
 
@@ -146,3 +147,37 @@ def test_component_files_are_those_listed_and_no_others(lab: Serving, path: str)
 
 def test_no_address_of_another_host(lab: Serving) -> None:
     assert re.findall(r'(?:src|href|action)="(?:https?:)?//[^"]+', Answer(lab.page).text) == []
+
+
+# ---- exercises by address -----------------------------------------------
+
+
+def test_every_exercise_has_its_address(lab: Serving) -> None:
+    text = Answer(lab.page + "?lang=en").text
+    places = [text.index(f'href="?ex={name}"') for name in names()]
+    assert places == sorted(places)
+    assert text.count('aria-current="page"') == 1
+    assert re.search(r'href="\?ex=main" aria-current="page"', text)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_page_follows_its_address(lab: Serving, language: str) -> None:
+    page = Answer(f"{lab.page}?ex=censored-p95&lang={language}")
+    words = load("censored-p95").words(language)
+    assert page.status == 200
+    assert f"<h1>{words('title')}</h1>" in page.text
+    assert words("lead").replace(">", "&gt;") in page.text
+    assert 'href="?ex=censored-p95" aria-current="page"' in page.text
+    assert 'href="?ex=censored-p95&amp;lang=zh"' in page.text
+    assert f'href="read/{language}/censored-p95.html"' in page.text
+
+
+@pytest.mark.parametrize("asked", ["nope", "../main", "%3Cscript%3Ealert(1)%3C/script%3E", "x" * 5000, "%ff"])
+def test_an_unknown_exercise_is_told_plainly(lab: Serving, asked: str) -> None:
+    page = Answer(f"{lab.page}?lang=en&ex={asked}")
+    assert page.status == 404
+    assert "There is no such exercise" in page.text
+    assert all(f'href="?ex={name}"' in page.text for name in names())
+    assert "Traceback" not in page.text
+    assert "<script>alert" not in page.text
+    assert len(page.text) < 30_000

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from app.pages.texts import Texts
 from app.server import Server
 from app.settings import Settings
 from app.state import Lesson, NotAllowed
 from app.store import Draft
 from app.worker import WorkerLost
-from puzzles import load, solve
+from puzzles import fields, load, names, solve
 from tests.app.classroom import classroom
 
 LEARNER = "d" * 32
@@ -285,3 +286,41 @@ async def test_each_next_try_is_another_trace(lesson: Lesson) -> None:
     await observed(lesson)
     await lesson.reveal()
     assert load("main").requests == first
+
+
+# ---- another exercise ---------------------------------------------------
+
+
+async def test_each_exercise_keeps_its_own_progress(lesson: Lesson) -> None:
+    await locked(lesson)
+    other = Lesson(server=lesson._server, learner=LEARNER, exercise_name="tpot")
+    assert (other.step, other.locked) == ("read", False)
+    await other.read()
+    assert back(lesson).step == "run"
+
+
+async def test_a_run_is_shown_as_far_as_its_window(server: Server) -> None:
+    lesson = await locked(Lesson(server=server, learner=LEARNER, exercise_name="censored-p95"))
+    runs = await lesson.run_to_end()
+    assert len(runs["cut"].records) == 10
+    assert len(runs["continuous"].records) == 12
+    assert lesson.last == 11
+
+
+async def test_the_end_of_the_window_is_the_end(server: Server) -> None:
+    lesson = await locked(Lesson(server=server, learner=LEARNER, exercise_name="attainment"))
+    for _ in range(10):
+        assert not lesson.done
+        await lesson.run_step()
+    assert (lesson.known, lesson.last) == (10, 9)
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_exercise_has_its_pictures(server: Server, name: str) -> None:
+    texts = Texts(Lesson(server=server, learner=LEARNER, exercise_name=name))
+    exercise = load(name)
+    shown = texts.side_by_side + texts.other_clocks
+    assert len({exercise.service_of(run).tick for run in texts.side_by_side}) == 1
+    assert {run for field in fields(exercise) for run in field.runs} <= set(shown)
+    assert set(texts.pools) <= {run.name for run in exercise.runs}
+    assert texts.context()["observe_question"]

@@ -8,10 +8,11 @@ import pytest
 
 from app.pages import album as albums
 from app.pages.album import Album
+from app.pages.contents import contents, known_exercise
 from app.pages.desk import clean
-from app.pages.template import error_page, without
+from app.pages.template import error_page, unknown_page, without
 from engine import History
-from puzzles import histories, load
+from puzzles import histories, load, names
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "could not be built"), ("zh", "页面没能打开")])
@@ -70,3 +71,20 @@ def test_the_album_makes_a_picture_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(made) == 4
     book.view("k", first(run, 2), "static", "en")
     assert len(made) == 5
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_list_holds_every_exercise_once(language: str) -> None:
+    entries = [entry for chapter in contents(language) for entry in chapter.entries]
+    assert tuple(entry.name for entry in entries) == names()
+    assert len({entry.title for entry in entries}) == len(entries)
+
+
+def test_only_an_exercise_is_known() -> None:
+    assert known_exercise("tpot") == "tpot"
+    assert [known_exercise(asked) for asked in (None, "", "course", "../main", "x" * 9999)] == [None] * 5
+
+
+def test_a_name_that_nobody_knows_is_cut_short() -> None:
+    assert "x" * 60 in unknown_page("en", "x" * 500)
+    assert "x" * 61 not in unknown_page("en", "x" * 500)

@@ -38,6 +38,11 @@ async def test_a_forged_run_is_refused(lab: Serving) -> None:
         [],
         "read",
         {"name": "no such"},
+        {"name": "_command"},
+        {"name": "put_on", "document": None},
+        {"name": "__class__", "text": "x"},
+        {"name": None},
+        {"name": ""},
         {"name": "observe"},
         {"name": "observe", "text": 3},
         {"name": ["read"]},
@@ -50,3 +55,11 @@ async def test_a_message_of_another_form_does_nothing(lab: Serving, message: obj
         await client.event(roots(client.document)["desk"]["id"], message)
         after = roots((await client.ask("PULL-DOC-REQ", {}))["doc"])["desk"]["attributes"]["data"]
         assert after == before
+
+
+async def test_a_command_with_more_than_its_texts_is_only_itself(lab: Serving) -> None:
+    async with SocketClient(lab.page) as client:
+        await client.event(roots(client.document)["desk"]["id"], {"name": "read", "self": "x", "text": ["y"]})
+        after = roots((await client.ask("PULL-DOC-REQ", {}))["doc"])["desk"]["attributes"]["data"]
+        assert after["attributes"]["state"]["entries"][0] == ["step", "predict"]
+        assert lab.faults() == []
