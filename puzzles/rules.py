@@ -32,11 +32,17 @@ def special(exercise: Exercise, run: Run, words: Catalogue) -> str:
     usual = msgspec.structs.asdict(Service())
     settings = msgspec.structs.asdict(exercise.service_of(run.name))
     told = [
-        f"{name} = {words('setting.none') if value is None else _setting(value)}"
+        _told(name, words("setting.none") if value is None else _setting(value), words)
         for name, value in settings.items()
         if value != usual[name] and name != "policy"
     ]
     return words("list.separator").join(told + _edits(run, words))
+
+
+def _told(name: str, value: str, words: Catalogue) -> str:
+    """A setting in words where it has some, else as it is written."""
+    key = f"setting.{name}"
+    return words(key, value=value) if key in words else f"{name} = {value}"
 
 
 def _setting(value: object) -> str:

@@ -29,7 +29,7 @@ from app.worker.spec import (
     packed,
 )
 from engine import Engine, InputError, Stalled
-from engine.engine import WEIGHTS, load_model
+from engine.engine import load_model
 from engine.model.transformer import Transformer
 
 HELD_OUT_BYTES = 2048  # of the text on which the loss of the formats is compared: under a second

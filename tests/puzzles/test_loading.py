@@ -93,7 +93,7 @@ def test_a_rule_line_tells_every_edit() -> None:
         ("long-prompt", "prompt of 60"),
         ("censored-p95", "ends at 1"),
         ("claims", "arrival times × 0.5"),
-        ("page-size", "pages = no limit"),
+        ("page-size", "KV pages in the pool: no limit"),
     ):
         one = load(name)
         assert any(told in line for line in rule_lines(one, one.words("en"))), name
