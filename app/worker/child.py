@@ -31,6 +31,7 @@ from app.worker.spec import (
 from engine import Engine, InputError, Stalled
 from engine.engine import load_model
 from engine.model.transformer import Transformer
+from engine.service import WEIGHTS
 
 HELD_OUT_BYTES = 2048  # of the text on which the loss of the formats is compared: under a second
 LIVE_RUNS = 32  # engines kept ready for the next step; an older one is run again when it is wanted
