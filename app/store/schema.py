@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-HEAD = "0001"  # the newest migration
+HEAD = "0002"  # the newest migration
 
 
 class Moment(TypeDecorator[datetime]):
@@ -93,4 +93,13 @@ progress = Table(
     Column("observed", JSON(none_as_null=True)),
     Column("revealed", Boolean, nullable=False),
     Column("changed", Moment, nullable=False),
+)
+
+decisions = Table(  # append-only: the newest of a name counts
+    "decisions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(32), nullable=False),
+    Column("value", Boolean, nullable=False),
+    Column("made", Moment, nullable=False),
 )

@@ -90,6 +90,41 @@ class Store:
         row = self._read(schema.predictions, place, schema.predictions.c.vote == vote)
         return _prediction(place, row) if row else None
 
+    # ---- the whole class -------------------------------------------------------------------
+
+    def predictions(self, *, exercise: str | None = None, since: datetime | None = None) -> list[Prediction]:
+        """What all learners locked, in the order of the locks. Changes nothing."""
+        table = schema.predictions
+        asked = select(table).order_by(table.c.id)
+        asked = asked if exercise is None else asked.where(table.c.exercise == exercise)
+        asked = asked if since is None else asked.where(table.c.locked >= since)
+        with self.engine.connect() as connection:
+            return [_prediction(_place(row), row) for row in connection.execute(asked).mappings()]
+
+    def first_attempts(self, *, since: datetime | None = None) -> dict[str, dict[str, int]]:
+        """How many learners are at which step of their first attempt, by exercise. Changes nothing."""
+        table = schema.progress
+        asked = select(table.c.exercise, table.c.step, func.count()).where(table.c.attempt == 1)
+        asked = asked if since is None else asked.where(table.c.changed >= since)
+        found: dict[str, dict[str, int]] = {}
+        with self.engine.connect() as connection:
+            for exercise, step, count in connection.execute(asked.group_by(table.c.exercise, table.c.step)):
+                found.setdefault(exercise, {})[step] = count
+        return found
+
+    def decide(self, name: str, value: bool) -> None:
+        """Append what the teacher decided for the class."""
+        with self.engine.begin() as connection:
+            row = {"name": name, "value": value, "made": self.clock()}
+            connection.execute(schema.decisions.insert().values(row))
+
+    def decided(self, name: str, *, since: datetime) -> bool:
+        """What was decided last, False when nothing was ``since``. Changes nothing."""
+        table = schema.decisions
+        asked = select(table.c.value).where(table.c.name == name, table.c.made >= since)
+        with self.engine.connect() as connection:
+            return bool(connection.execute(asked.order_by(table.c.id.desc()).limit(1)).scalar())
+
     # ---- progress ------------------------------------------------------------------------
 
     def save_progress(self, place: Place, progress: Progress) -> Progress:
@@ -128,6 +163,10 @@ def _at(table: Table, place: Place) -> ColumnElement[bool]:
 
 def _row(place: Place, **values: Any) -> dict[str, Any]:
     return {name: getattr(place, name) for name in PLACE} | values
+
+
+def _place(row: RowMapping) -> Place:
+    return Place(*(row[name] for name in PLACE))
 
 
 def _one(connection: Connection, table: Table, place: Place, *more: ColumnElement[bool]) -> RowMapping:

@@ -1,0 +1,56 @@
+"""What all handlers of a class share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from app.classroom.addresses import EVERYWHERE, hosts, is_private_to_this_machine
+from app.classroom.gate import Gate, Patience
+from app.classroom.judging import Judge
+from app.classroom.keys import Keys
+from app.classroom.options import Options
+
+
+class Classroom:
+    """One class of one server: its settings, its keys, who may come in, under which addresses."""
+
+    def __init__(self, options: Options, keys: Keys) -> None:
+        self.options = options
+        self.keys = msgspec.structs.replace(keys, join=(options.join_code or keys.join).upper())
+        self.gate = Gate(self.keys)
+        self.patience = Patience()
+        self.judge = Judge()
+        self.hosts = hosts(options.address)
+
+    @property
+    def data(self) -> Path:
+        return Path(self.options.data)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether other machines can reach it."""
+        address = self.options.address
+        return address in EVERYWHERE or not is_private_to_this_machine(address)
+
+    @property
+    def origins(self) -> list[str]:
+        """The names under which a browser may open a websocket: those that are printed, and those given."""
+        own = [f"{host}:{self.options.port}" for host in self.hosts]
+        given = [name.strip() for name in self.options.origins.split(",") if name.strip()]
+        return list(dict.fromkeys(own + given))
+
+    @property
+    def addresses(self) -> list[str]:
+        """What learners may type, the best first."""
+        return [f"http://{host}:{self.options.port}/" for host in self.hosts]
+
+    @property
+    def invitation(self) -> str:
+        """The address with the code in it, for the QR code."""
+        return f"{self.addresses[0]}?code={self.keys.join}"
+
+    @property
+    def teacher_link(self) -> str:
+        return f"{self.addresses[0]}teach?key={self.keys.teacher}"

@@ -1,0 +1,82 @@
+"""What was locked, as CSV and JSON. Learners are numbers: their names open their pages."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from app.classroom.judging import Judge
+from app.store import Prediction
+
+HEAD = (
+    "learner",
+    "exercise",
+    "attempt",
+    "vote",
+    "locked",
+    "confidence",
+    "why",
+    "field",
+    "answer",
+    "right",
+    "belief",
+)
+DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def as_json(predictions: Sequence[Prediction], judge: Judge) -> bytes:
+    """One object for each lock, the newest last."""
+    return msgspec.json.format(msgspec.json.encode(list(_locks(predictions, judge))), indent=1)
+
+
+def as_csv(predictions: Sequence[Prediction], judge: Judge) -> bytes:
+    """One row for each answer; a lock without any has one row too. A spreadsheet runs none of it."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(HEAD)
+    for lock in _locks(predictions, judge):
+        own = [lock[name] for name in HEAD[:7]]
+        for answer in lock["answers"] or [{}]:
+            row = own + [answer.get(name) for name in HEAD[7:]]
+            writer.writerow([harmless(value) for value in row])
+    return out.getvalue().encode("utf-8-sig")
+
+
+def harmless(value: Any) -> Any:
+    """``value`` so that a spreadsheet takes it for text: no formula begins in a cell of ours."""
+    if isinstance(value, str) and value.lstrip(" ").startswith(DANGEROUS):
+        return f"'{value}"
+    return value
+
+
+def _locks(predictions: Iterable[Prediction], judge: Judge) -> Iterable[dict[str, Any]]:
+    numbers: dict[str, int] = {}
+    for one in predictions:
+        place = one.place
+        yield {
+            "learner": numbers.setdefault(place.learner, len(numbers) + 1),
+            "exercise": place.exercise,
+            "attempt": place.attempt,
+            "vote": one.vote,
+            "locked": one.locked.isoformat(timespec="seconds"),
+            "confidence": one.confidence,
+            "why": one.why,
+            "answers": _answers(one, judge),
+        }
+
+
+def _answers(prediction: Prediction, judge: Judge) -> list[dict[str, Any]]:
+    judged = {item.field.key: item for item in judge.judged(prediction)}
+    return [
+        {
+            "field": key,
+            "answer": given,
+            "right": judged[key].right if key in judged else None,
+            "belief": judged[key].belief if key in judged else None,
+        }
+        for key, given in prediction.answers.items()
+    ]

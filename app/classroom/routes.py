@@ -1,0 +1,47 @@
+"""Which addresses a class has beside those of the lab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bokeh.server import urls
+
+from app.classroom.classroom import Classroom
+from app.classroom.handlers import HERE, ClassFiles, ClassHealth, JoinedPage, Landing, Ready
+from app.classroom.reading import ClassRead
+from app.classroom.teaching import BoardPart, Export, OpenReading, Teach
+from app.web.handlers import READ, LearnerPage
+from app.web.routes import install
+
+CLOSED = ("/autoload.js", "/metadata")  # ways to a session that do not pass the way in
+
+
+def class_routes(classroom: Classroom) -> list[Any]:
+    """The addresses and their handlers."""
+    shared = {"classroom": classroom}
+    return [
+        (r"/", Landing, shared),
+        (r"/teach", Teach, shared),
+        (r"/teach/board", BoardPart, shared),
+        (r"/teach/predictions\.(csv|json)", Export, shared),
+        (r"/teach/reading", OpenReading, shared),
+        (r"/read/(.*)", ClassRead, {"path": str(READ), "default_filename": "index.html"}),
+        (r"/class/(.*)", ClassFiles, {"path": str(HERE / "files")}),
+        (r"/healthz", ClassHealth),
+        (r"/readyz", Ready),
+    ]
+
+
+def install_class(classroom: Classroom) -> None:
+    """Put the handlers of the class before those of the lab, and a door before the lab. Once per process."""
+    install()
+    urls.toplevel_patterns[:0] = class_routes(classroom)
+    urls.per_app_patterns[:] = [
+        (pattern[0], _behind_the_door(classroom)) if pattern[1] is LearnerPage else pattern
+        for pattern in urls.per_app_patterns
+        if pattern[0] not in CLOSED
+    ]
+
+
+def _behind_the_door(classroom: Classroom) -> type[JoinedPage]:
+    return type("ClassPage", (JoinedPage,), {"classroom": classroom})

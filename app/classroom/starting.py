@@ -1,0 +1,120 @@
+"""``python -m app``: read the settings, say who can come in and how, start Panel's server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import segno
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from app.classroom.addresses import is_free
+from app.classroom.classroom import Classroom
+from app.classroom.keys import KeysError, keys_in
+from app.classroom.options import OptionError, read_options
+from app.classroom.words import terminal_words
+from engine.words import Catalogue
+
+APP = Path(__file__).parents[1]
+KEPT_COOKIES = ("ticklab_learner", "ticklab_language")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until stopped. 2: something that was set is wrong, and one sentence has said what."""
+    words = terminal_words(os.environ)
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        classroom = prepare(given, os.environ, words)
+    except OptionError as error:
+        print(words("wrong", reason=error), file=sys.stderr)
+        return 2
+    print(greeting(classroom, words), flush=True)
+    if classroom.is_public:
+        segno.make(classroom.invitation, micro=False).terminal(compact=True)
+        sys.stdout.flush()
+    serve(classroom)
+    return 0
+
+
+def prepare(arguments: Sequence[str], environment: Mapping[str, str], words: Catalogue) -> Classroom:
+    """The class that was asked for. Raises OptionError with one sentence when it cannot be."""
+    options = read_options(arguments, environment, words)
+    try:
+        keys = keys_in(Path(options.data))
+    except KeysError as error:
+        raise OptionError(words(f"wrong.keys.{error.code}", file=error.file)) from error
+    except OSError as error:
+        raise OptionError(words("wrong.data", folder=options.data, reason=error.strerror)) from error
+    _check_database(options.database_url, words)
+    try:
+        free = is_free(options.address, options.port)
+    except OSError as error:
+        raise OptionError(words("wrong.address", address=options.address, reason=error.strerror)) from error
+    if not free:
+        raise OptionError(words("wrong.port", port=options.port))
+    return Classroom(options, keys)
+
+
+def _check_database(url: str, words: Catalogue) -> None:
+    try:
+        known = not url or make_url(url).get_backend_name() in ("sqlite", "postgresql")
+    except ArgumentError:
+        known = False
+    if not known:
+        raise OptionError(words("wrong.database"))
+
+
+def greeting(classroom: Classroom, words: Catalogue) -> str:
+    """What whoever started it has to know."""
+    lines = [words("greeting.learners"), *(f"  {address}" for address in classroom.addresses)]
+    lines += [words("greeting.code", code=classroom.keys.join)]
+    lines += [words("greeting.teacher"), f"  {classroom.teacher_link}"]
+    if not classroom.is_public:
+        lines += [words("greeting.private")]
+    return "\n".join(lines)
+
+
+def serve(classroom: Classroom) -> None:
+    """Run Panel's server in this process until it is stopped."""
+    os.environ.update(environment_of(classroom))
+    sys.argv = ["panel", *command_of(classroom)]
+    # Only now: Bokeh reads its secrets from the environment when it is imported.
+    from panel.command import main as panel_main
+
+    from app.classroom.routes import install_class
+
+    install_class(classroom)
+    panel_main()
+
+
+def environment_of(classroom: Classroom) -> dict[str, str]:
+    """What the server reads from its environment. Secrets go this way: a command line is seen by all."""
+    options = classroom.options
+    found = {
+        "TICKLAB_DATA": options.data,
+        "TICKLAB_COMMAND_SECONDS": str(options.command_seconds),
+        "TICKLAB_DATABASE_URL": options.database_url,
+        "BOKEH_SECRET_KEY": classroom.keys.session,
+        "BOKEH_SIGN_SESSIONS": "yes",
+        "PANEL_COOKIE_SECRET": classroom.keys.cookie,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def command_of(classroom: Classroom) -> list[str]:
+    """The arguments of ``panel``."""
+    options = classroom.options
+    command = ["serve", str(APP), "--address", options.address, "--port", str(options.port)]
+    for origin in classroom.origins:
+        command += ["--allow-websocket-origin", origin]
+    command += ["--session-ids", "signed"]
+    command += ["--session-token-expiration", str(int(options.token_hours * 3600))]
+    command += ["--unused-session-lifetime", str(int(options.session_minutes * 60_000))]
+    command += ["--check-unused-sessions", "30000"]
+    command += ["--keep-alive", str(int(options.keep_alive_seconds * 1000))]
+    command += ["--websocket-max-message-size", str(int(options.message_megabytes * 1_000_000))]
+    command += ["--include-headers", "Accept-Language", "--include-cookies", *KEPT_COOKIES]
+    return [*command, "--warm"] if options.warm else command

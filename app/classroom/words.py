@@ -1,0 +1,20 @@
+"""The texts of this room."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from app.words import choose_language
+from engine.words import Catalogue, catalogue
+
+
+def class_words(language: str) -> Catalogue:
+    """The texts of the classroom in ``language``. Raises KeyError for an unknown language."""
+    return catalogue(Path(__file__).parent, language)
+
+
+def terminal_words(environment: Mapping[str, str]) -> Catalogue:
+    """The texts for whoever types the command, in the language of their terminal."""
+    name = environment.get("LC_ALL") or environment.get("LC_MESSAGES") or environment.get("LANG") or ""
+    return class_words(choose_language(None, None, name.replace("_", "-").partition(".")[0]))

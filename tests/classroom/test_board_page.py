@@ -1,0 +1,43 @@
+"""The teacher's page in a real Chromium: it keeps itself fresh, and it is quiet."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from app.classroom.keys import Keys
+from tests.classroom.running import ClassServing, lock
+
+pytestmark = pytest.mark.ui
+
+
+@pytest.mark.parametrize(("language", "hide"), [("en", "Hide the votes"), ("zh", "隐藏投票")])
+def test_the_board_follows_the_class(
+    school: ClassServing, keys: Keys, browser: Browser, language: str, hide: str
+) -> None:
+    number = 900 + len(language) + (language == "zh")
+    context = browser.new_context()
+    complaints: list[str] = []
+    try:
+        page = context.new_page()
+        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"{school.url}/teach?key={keys.teacher}")
+        assert page.url == f"{school.url}/teach"
+        page.goto(f"{school.url}/teach?show=1&exercise=main&hours=0&lang={language}")
+        expect(page.locator("html")).to_have_attribute("lang", "zh-CN" if language == "zh" else "en")
+        before = int(page.locator(".big strong").inner_text())
+        store = school.store()
+        lock(store, number, why="<img src=x onerror=alert(1)>", confidence=4, static__R02__ttft=88.8)
+        store.close()
+        expect(page.locator(".big strong")).to_have_text(str(before + 1), timeout=10_000)
+        page.locator("#whys summary").click()
+        expect(page.locator("#whys li").last).to_have_text("<img src=x onerror=alert(1)>")
+        expect(page.get_by_role("link", name=hide)).to_be_visible()
+        assert page.locator("#board img").count() == 0
+        page.set_viewport_size({"width": 390, "height": 800})
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0
+        assert complaints == []
+    finally:
+        context.close()
