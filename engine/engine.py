@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -94,6 +94,7 @@ class Engine:
             raise InputError(f"pages: {error}; a smaller pool is needed") from error
         self.closed = False
         self.lock = threading.RLock()  # one tick, one submit or one cancel at a time
+        self.waiter: Callable[[Handle], None] | None = None  # how readers wait while somebody else steps
         self._handles: dict[str, Handle] = {}  # live requests by key
         self._endings: dict[str, Ending] = {}
         self._pieces: dict[str, list[str]] = {}  # texts of this tick's tokens
@@ -221,6 +222,9 @@ class Engine:
 
     def advance(self, handle: Handle) -> None:
         """Bring ``handle`` forward for somebody who waits for its next token: by one tick."""
+        if self.waiter is not None:
+            self.waiter(handle)
+            return
         with self.lock:
             if not handle.ended:
                 self.step()

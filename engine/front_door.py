@@ -25,7 +25,10 @@ class FrontDoor:
         self.error: BaseException | None = None
         self._news = threading.Condition(engine.lock)
         self._closing = False
-        self._advance, engine.advance = engine.advance, self._wait  # type: ignore[method-assign]
+        with engine.lock:
+            if engine.waiter is not None:
+                raise InputError("this engine has a front door already; close that one first")
+            engine.waiter = self._wait
         self._thread = threading.Thread(target=self._serve, name="ticklab-engine", daemon=True)
         self._thread.start()
 
@@ -58,7 +61,7 @@ class FrontDoor:
             self._news.notify_all()
         if threading.current_thread() is not self._thread:
             self._thread.join()
-        self.engine.advance = self._advance  # type: ignore[method-assign]
+        self.engine.waiter = None
         self.engine.close()
 
     def __enter__(self) -> FrontDoor:

@@ -31,9 +31,9 @@ class Player(LabComponent):
 
     problem = param.String(default="", doc="A sentence when the engine cannot go on; empty: all is well.")
 
-    request_step = param.Event(doc="The learner wants one more tick.")  # type: ignore[no-untyped-call]
+    request_step = param.Event(doc="The learner wants one more tick.")
 
-    request_end = param.Event(doc="The learner wants every tick to the end.")  # type: ignore[no-untyped-call]
+    request_end = param.Event(doc="The learner wants every tick to the end.")
 
     _bundle = "player.js"
     _section: ClassVar[str] = "player"

@@ -44,7 +44,7 @@ class PredictionForm(LabComponent):
         default="", doc="Name of the browser's own copy: learner, exercise and attempt. Empty: no copy."
     )
 
-    lock = param.Event(doc="The learner locks the answers in ``draft``.")  # type: ignore[no-untyped-call]
+    lock = param.Event(doc="The learner locks the answers in ``draft``.")
 
     _bundle = "prediction_form.js"
     _section: ClassVar[str] = "form"

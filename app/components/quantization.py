@@ -31,7 +31,7 @@ class Quantization(LabComponent):
 
     problem = param.String(default="", doc="A sentence when there is nothing to show; empty: all is well.")
 
-    asked = param.Event(doc="The learner wants to see the comparison.")  # type: ignore[no-untyped-call]
+    asked = param.Event(doc="The learner wants to see the comparison.")
 
     _bundle = "quantization.js"
     _section: ClassVar[str] = "quantization"

@@ -165,3 +165,9 @@ def test_no_cache_gives_the_same_tokens_for_more_work() -> None:
     assert without[0] == with_cache[0]
     assert all(a > b for a, b in zip(without[1:], with_cache[1:], strict=True))
     assert without[-1] > without[1] + 5 * (with_cache[-1] - with_cache[1])
+
+
+def test_an_engine_has_one_front_door_at_a_time() -> None:
+    engine = Engine(Service(), model=small_model())
+    with FrontDoor(engine), pytest.raises(InputError, match="already"):
+        FrontDoor(engine)
