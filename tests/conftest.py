@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests.postgres import Cluster
 from tests.prepare import chromium
 
 settings.register_profile("no clock", deadline=None)  # how long an example takes is no property
@@ -29,6 +31,17 @@ ARGUMENTS = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests last: while Playwright lives, no test of the same process may start an event loop."""
     items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL for the tests of this process; each asks it for databases of its own."""
+    made = Cluster()
+    try:
+        made.start()
+        yield made
+    finally:
+        made.remove()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sqlalchemy.engine import URL
 
+from app.store.errors import StoreError
 from app.words import terminal_language
 from engine.words import Catalogue, catalogue
 
@@ -40,3 +41,8 @@ def place_of(url: URL) -> str:
     if url.get_backend_name() == "sqlite":
         return words()("place.sqlite", file=url.database or ":memory:")
     return words()("place.postgresql", name=url.database or "", host=url.host or "localhost")
+
+
+def cause_of(error: StoreError) -> str:
+    """What is wrong with the database and what to do, in one or two sentences for whoever runs the server."""
+    return words()(f"cause.{error.code}", detail=error.detail or error.code)

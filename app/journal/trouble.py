@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from app.journal.events import tell
+from app.journal.events import cause_of, tell
 from app.store.errors import StoreError
 
 OF_WRITING = ("locked", "full", "disk", "readonly")  # while it lasts, what is read is still had
@@ -24,7 +24,8 @@ class Trouble:
         self._count += 1
         if error.code != self.code:
             self.code = error.code
-            tell(f"database.{error.code}", logging.ERROR, detail=error.detail or error.code)
+            key = "trouble.writing" if error.code in OF_WRITING else "trouble"
+            tell(key, logging.ERROR, cause=cause_of(error))
 
     def went_well(self, call: str) -> None:
         """``call`` did what it should. Where only writing failed, reading proves nothing."""

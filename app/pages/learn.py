@@ -13,12 +13,12 @@ from bokeh.document import Document
 from panel.io.resources import LOCAL_DIST, patch_model_css
 
 from app.components import Player, PredictionForm
+from app.journal import tell
 from app.pages.contents import MAIN, known_exercise
 from app.pages.desk import Desk, clean
 from app.pages.pictures import Pictures
 from app.pages.template import frame, template
 from app.pages.texts import Texts
-from app.journal import tell
 from app.server import Server, server
 from app.state import STEPS, Lesson, NotAllowed
 from app.store import StoreError, storable

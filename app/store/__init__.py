@@ -5,4 +5,16 @@ from app.store.errors import StoreError, store_error
 from app.store.store import Store
 from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress, storable
 
-__all__ = ["STEPS", "Attempt", "Draft", "Place", "Prediction", "Progress", "Store", "StoreError", "open_store", "storable", "store_error"]
+__all__ = [
+    "STEPS",
+    "Attempt",
+    "Draft",
+    "Place",
+    "Prediction",
+    "Progress",
+    "Store",
+    "StoreError",
+    "open_store",
+    "storable",
+    "store_error",
+]
