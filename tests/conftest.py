@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from app.settings import Settings
+from tests.databases import NEW_POSTGRESQL, SQLITE
 from tests.postgres import Cluster
 from tests.prepare import chromium
 
@@ -42,6 +45,18 @@ def cluster() -> Iterator[Cluster]:
         yield made
     finally:
         made.remove()
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
+    """Of a server with files and a database of its own: SQLite, or what ``tests.databases`` asks for."""
+    kind = getattr(request, "param", SQLITE)
+    if kind == SQLITE:
+        yield Settings(data=tmp_path / "data")
+        return
+    cluster = request.getfixturevalue("cluster")
+    with cluster.lent(tables=kind != NEW_POSTGRESQL) as url:
+        yield Settings(data=tmp_path / "data", database_url=url)
 
 
 @pytest.fixture(scope="session")

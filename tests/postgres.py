@@ -26,7 +26,7 @@ UNPRIVILEGED = ("postgres", "nobody")  # PostgreSQL refuses to run as root
 
 
 class Cluster:
-    """``start`` and ``stop`` it; ``url`` makes an empty database and says where it is."""
+    """``start`` and ``stop`` it; it lends databases of its own."""
 
     def __init__(self) -> None:
         found = postgresql()
@@ -38,7 +38,7 @@ class Cluster:
         self.log = self.folder / "log"
         self.process: subprocess.Popen[bytes] | None = None
         self._made = 0
-        self._free: list[str] = []
+        self._free: dict[bool, list[str]] = {True: [], False: []}  # with tables, without
         self._initialise()
 
     def _as_other(self) -> dict[str, Any]:
@@ -102,29 +102,34 @@ class Cluster:
             connect_timeout=10,
         )
 
-    def url(self) -> str:
-        """The URL of a new, empty database."""
+    @contextmanager
+    def lent(self, *, tables: bool = True) -> Iterator[str]:
+        """The URL of a database without rows, or without tables, for as long as the block: made once and
+        lent again, since making one takes longer than emptying it."""
+        free = self._free[tables]
+        url = free.pop() if free else self._make()
+        try:
+            yield url
+        finally:
+            self._empty(url) if tables else self._clear(url)
+            free.append(url)
+
+    def _make(self) -> str:
         self._made += 1
         name = f"lab{self._made}"
         with self.connect() as connection:
             connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
         return f"postgresql://{USER}:{PASSWORD}@127.0.0.1:{self.port}/{name}"
 
-    @contextmanager
-    def lent(self) -> Iterator[str]:
-        """The URL of a database without rows, for as long as the block: a new one takes longer to make."""
-        url = self._free.pop() if self._free else self.url()
-        try:
-            yield url
-        finally:
-            self._empty(url)
-            self._free.append(url)
-
     def _empty(self, url: str) -> None:
         found = self.tell(url, "select tablename from pg_tables where schemaname = 'public'")
         tables = [name for (name,) in found if name != "alembic_version"]
         if tables:
             self.tell(url, f"truncate {', '.join(tables)} restart identity cascade")
+
+    def _clear(self, url: str) -> None:
+        self.tell(url, "drop schema public cascade")
+        self.tell(url, "create schema public")
 
     def tell(self, url: str, statement: str) -> list[Any]:
         """Carry out ``statement`` in the database of ``url``; the rows it gives."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from errno import ENOENT
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DatabaseError, DisconnectionError, SQLAlchemyError
+from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from app.settings import DATABASE, Settings
 from app.store import schema
@@ -85,25 +86,19 @@ def _file_of(address: URL) -> Path | None:
 
 
 def _watch_file(engine: Engine, file: Path) -> None:
-    """Let nobody write into a file that is no longer there.
+    """Let nobody write into a file that is no longer there, nor into another one in its place.
 
     SQLite in WAL mode goes on writing into a file that was removed or replaced, and says that all is
-    well. So each connection remembers its file, and no connection makes a new one.
+    well; and opening an empty file in its place would throw away the log that belongs to the old one.
     """
+    first = _identity(file)
 
     def demand(*_: Any) -> None:
-        file.stat()
-
-    def remember(_: Any, record: Any) -> None:
-        record.info["file"] = _identity(file)
-
-    def compare(_: Any, record: Any, __: Any) -> None:
-        if record.info.get("file") != _identity(file):
-            raise DisconnectionError("the file was removed or replaced")
+        if _identity(file) != first:
+            raise FileNotFoundError(ENOENT, "the file was replaced", str(file))
 
     event.listen(engine, "do_connect", demand)
-    event.listen(engine, "connect", remember)
-    event.listen(engine, "checkout", compare)
+    event.listen(engine, "checkout", demand)
 
 
 def _identity(file: Path) -> tuple[int, int]:

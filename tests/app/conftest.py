@@ -1,29 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from app.settings import Settings
 from app.store import Store, open_store
-from tests.databases import NEW_POSTGRESQL, SQLITE
 from tests.serving import Serving, serving
-
-
-@pytest.fixture
-def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
-    """Of a server with files and a database of its own: SQLite, or what ``tests.databases`` asks for."""
-    kind = getattr(request, "param", SQLITE)
-    if kind == SQLITE:
-        yield Settings(data=tmp_path / "data")
-        return
-    cluster = request.getfixturevalue("cluster")
-    if kind == NEW_POSTGRESQL:
-        yield Settings(data=tmp_path / "data", database_url=cluster.url())
-        return
-    with cluster.lent() as url:
-        yield Settings(data=tmp_path / "data", database_url=url)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,19 @@ from tests.databases import SQLITE
 
 
 @pytest.fixture
-def new_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Engine]:
+def new_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[str], Engine]]:
     """Makes an empty database of the kind it is given, and an engine for it."""
     made: list[Engine] = []
 
-    def make(kind: str) -> Engine:
-        url = None if kind == SQLITE else request.getfixturevalue("cluster").url()
-        made.append(engine_of(Settings(data=tmp_path / f"data{len(made)}", database_url=url)))
-        return made[-1]
+    with ExitStack() as lent:
 
-    yield make
-    for engine in made:
-        engine.dispose()
+        def make(kind: str) -> Engine:
+            url = None
+            if kind != SQLITE:
+                url = lent.enter_context(request.getfixturevalue("cluster").lent(tables=False))
+            made.append(engine_of(Settings(data=tmp_path / f"data{len(made)}", database_url=url)))
+            return made[-1]
+
+        yield make
+        for engine in made:
+            engine.dispose()

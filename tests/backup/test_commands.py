@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,9 +43,16 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_there_and_back_by_postgresql(data: Path, tmp_path: Path, cluster: Cluster) -> None:
+@pytest.fixture
+def url(cluster: Cluster) -> Iterator[str]:
+    """Of an empty PostgreSQL database."""
+    with cluster.lent(tables=False) as lent:
+        yield lent
+
+
+def test_there_and_back_by_postgresql(data: Path, tmp_path: Path, url: str) -> None:
     """Settings are found as the server finds them: a flag, the environment, a file."""
-    url, first, second = cluster.url(), str(tmp_path / "1"), str(tmp_path / "2")
+    first, second = str(tmp_path / "1"), str(tmp_path / "2")
     settings = tmp_path / "lab.toml"
     settings.write_text(f'database_url = "{url}"\n')
     done = run("backup", first, "--data", str(data))
