@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import ParamSpec, TypeVar
 
-from app.settings import Settings, read_settings
-from app.store import Store, open_store
-from app.worker import Runs, Worker, WorkerError
+from sqlalchemy.exc import SQLAlchemyError
 
-log = logging.getLogger(__name__)
+from app.journal import Trouble, place_of, tell
+from app.settings import Settings, read_settings
+from app.store import Store, StoreError, open_store, store_error
+from app.worker import Runs, Worker, WorkerError
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -27,21 +27,46 @@ class Server:
         self.store: Store = open_store(settings)
         self.worker = Worker(settings)
         self.runs = Runs(self.worker)
+        self.trouble = Trouble()
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
 
     async def stored(
         self, call: Callable[Arguments, Result], *args: Arguments.args, **names: Arguments.kwargs
     ) -> Result:
-        """``call``, a call of the store, off the event loop. One writer: no lock to wait for."""
+        """``call``, a call of the store, off the event loop. One writer: no lock to wait for.
+
+        When it returns, what was written is on the disk. Raises StoreError: then nothing was written.
+        """
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writer, lambda: call(*args, **names))
+        try:
+            found = await loop.run_in_executor(self._writer, lambda: call(*args, **names))
+        except (SQLAlchemyError, OSError) as error:
+            raise self._failed(call, error) from error
+        self.trouble.went_well(call.__name__)
+        return found
+
+    def read(
+        self, call: Callable[Arguments, Result], *args: Arguments.args, **names: Arguments.kwargs
+    ) -> Result:
+        """``call``, which only reads, at once: for pages, which are built on the loop. Raises StoreError."""
+        try:
+            found = call(*args, **names)
+        except (SQLAlchemyError, OSError) as error:
+            raise self._failed(call, error) from error
+        self.trouble.went_well(call.__name__)
+        return found
+
+    def _failed(self, call: Callable[..., object], error: Exception) -> StoreError:
+        failure = store_error(error)
+        self.trouble.failed(call.__name__, failure)
+        return failure
 
     async def warm_up(self) -> None:
         """Let the worker load torch before anybody waits for it. When it cannot, the first run says so."""
         try:
             await self.worker.start()
-        except WorkerError as error:
-            log.warning("the engine could not be started: %r", error)
+        except WorkerError:
+            tell("engine.absent")
 
     async def close(self) -> None:
         """End the worker and give the database back."""
@@ -50,7 +75,21 @@ class Server:
         self.store.close()
 
 
-@cache
+_before = Trouble()  # of opening the store: until that has worked once there is no server to remember it
+
+
 def server() -> Server:
-    """The Server of this process, made on first use."""
-    return Server(read_settings())
+    """The Server of this process, made on first use. Raises StoreError while its database cannot be had."""
+    try:
+        return _server()
+    except StoreError as error:
+        _before.failed("open_store", error)
+        raise
+
+
+@cache
+def _server() -> Server:
+    made = Server(read_settings())
+    _before.went_well("open_store")
+    tell("open", place=place_of(made.store.engine.url))
+    return made

@@ -24,6 +24,12 @@ def choose_language(asked: str | None, kept: str | None, accepted: str | None) -
     return _accepted(accepted or "") or "en"
 
 
+def terminal_language(environment: Mapping[str, str]) -> str:
+    """The language of whoever sits at the terminal of this process."""
+    name = environment.get("LC_ALL") or environment.get("LC_MESSAGES") or environment.get("LANG") or ""
+    return choose_language(None, None, name.replace("_", "-").partition(".")[0])
+
+
 def _accepted(header: str) -> str | None:
     """The best known language of an Accept-Language header such as ``zh-CN,zh;q=0.9,en;q=0.8``."""
     best: dict[str, float] = {}

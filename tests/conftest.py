@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from app.settings import Settings
+from tests.databases import NEW_POSTGRESQL, SQLITE
+from tests.postgres import Cluster
 from tests.prepare import chromium
 
 settings.register_profile("no clock", deadline=None)  # how long an example takes is no property
@@ -29,6 +34,29 @@ ARGUMENTS = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests last: while Playwright lives, no test of the same process may start an event loop."""
     items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL for the tests of this process; each asks it for databases of its own."""
+    made = Cluster()
+    try:
+        made.start()
+        yield made
+    finally:
+        made.remove()
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
+    """Of a server with files and a database of its own: SQLite, or what ``tests.databases`` asks for."""
+    kind = getattr(request, "param", SQLITE)
+    if kind == SQLITE:
+        yield Settings(data=tmp_path / "data")
+        return
+    cluster = request.getfixturevalue("cluster")
+    with cluster.lent(tables=kind != NEW_POSTGRESQL) as url:
+        yield Settings(data=tmp_path / "data", database_url=url)
 
 
 @pytest.fixture(scope="session")

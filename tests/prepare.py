@@ -1,8 +1,9 @@
-"""Installs what the tests need beyond Python packages: a Chromium and a font with Chinese characters.
+"""Installs what the tests need beyond Python packages: a Chromium, a font with Chinese characters, PostgreSQL
+and a clock that can be turned.
 
     python -m tests.prepare
 
-A Chromium found on the PATH is used; else Debian's packages are installed (as root, or by sudo).
+What is found on this machine is used; else Debian's packages are installed (as root, or by sudo).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -18,6 +20,19 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 def chromium() -> str | None:
     """Path of the first Chromium on the PATH, None when there is none."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def postgresql() -> Path | None:
+    """The folder of PostgreSQL's programs, the newest there is; Debian keeps it off the PATH."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name))
+    found = shutil.which("initdb")
+    folders = [*([Path(found).resolve().parent] if found else []), *reversed(debian)]
+    return next((one for one in folders if (one / "initdb").exists() and (one / "postgres").exists()), None)
+
+
+def turnable_clock() -> Path | None:
+    """The library by which a process can be given another clock."""
+    return next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
 
 
 def has_chinese_font() -> bool:
@@ -30,7 +45,12 @@ def has_chinese_font() -> bool:
 
 def missing_packages() -> list[str]:
     """Debian packages that this machine still needs."""
-    wanted = {"chromium": chromium() is None, "fonts-noto-cjk": not has_chinese_font()}
+    wanted = {
+        "chromium": chromium() is None,
+        "fonts-noto-cjk": not has_chinese_font(),
+        "postgresql": postgresql() is None,
+        "libfaketime": turnable_clock() is None,
+    }
     return [name for name, needed in wanted.items() if needed]
 
 
@@ -50,4 +70,4 @@ if __name__ == "__main__":
     needed = missing_packages()
     if needed:
         install(needed)
-    print(f"Chromium: {chromium()}")
+    print(f"Chromium: {chromium()}\nPostgreSQL: {postgresql()}")

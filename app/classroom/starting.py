@@ -14,8 +14,11 @@ from sqlalchemy.exc import ArgumentError
 from app.classroom.addresses import is_free
 from app.classroom.classroom import Classroom
 from app.classroom.keys import KeysError, keys_in
-from app.classroom.options import OptionError, read_options
+from app.classroom.options import OptionError, Options, read_options
 from app.classroom.words import terminal_words
+from app.journal import cause_of
+from app.settings import Settings
+from app.store import StoreError, open_store
 from engine.words import Catalogue
 
 APP = Path(__file__).parents[1]
@@ -48,23 +51,38 @@ def prepare(arguments: Sequence[str], environment: Mapping[str, str], words: Cat
         raise OptionError(words(f"wrong.keys.{error.code}", file=error.file)) from error
     except OSError as error:
         raise OptionError(words("wrong.data", folder=options.data, reason=error.strerror)) from error
-    _check_database(options.database_url, words)
+    check_address(options.database_url, words)
     try:
         free = is_free(options.address, options.port)
     except OSError as error:
         raise OptionError(words("wrong.address", address=options.address, reason=error.strerror)) from error
     if not free:
         raise OptionError(words("wrong.port", port=options.port))
+    check_store(settings_of(options))
     return Classroom(options, keys)
 
 
-def _check_database(url: str, words: Catalogue) -> None:
+def settings_of(options: Options) -> Settings:
+    """What of the options concerns the database."""
+    return Settings(data=Path(options.data), database_url=options.database_url or None)
+
+
+def check_store(settings: Settings) -> None:
+    """Open the database once, which brings it up to date. Raises OptionError when it cannot be had."""
+    try:
+        open_store(settings).close()
+    except StoreError as error:
+        raise OptionError(cause_of(error)) from error
+
+
+def check_address(url: str, words: Catalogue) -> None:
+    """Raises OptionError when ``url`` names no database the lab can use; its text may hold a password."""
     try:
         known = not url or make_url(url).get_backend_name() in ("sqlite", "postgresql")
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # ValueError: of a port that is no number
         known = False
     if not known:
-        raise OptionError(words("wrong.database"))
+        raise OptionError(words("wrong.database")) from None
 
 
 def greeting(classroom: Classroom, words: Catalogue) -> str:
@@ -117,4 +135,5 @@ def command_of(classroom: Classroom) -> list[str]:
     command += ["--keep-alive", str(int(options.keep_alive_seconds * 1000))]
     command += ["--websocket-max-message-size", str(int(options.message_megabytes * 1_000_000))]
     command += ["--include-headers", "Accept-Language", "--include-cookies", *KEPT_COOKIES]
+    command += ["--log-level", "warning"]  # what matters is told by our own journal
     return [*command, "--warm"] if options.warm else command

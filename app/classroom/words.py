@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from app.words import choose_language
+from app.words import terminal_language
 from engine.words import Catalogue, catalogue
 
 
@@ -16,5 +16,4 @@ def class_words(language: str) -> Catalogue:
 
 def terminal_words(environment: Mapping[str, str]) -> Catalogue:
     """The texts for whoever types the command, in the language of their terminal."""
-    name = environment.get("LC_ALL") or environment.get("LC_MESSAGES") or environment.get("LANG") or ""
-    return class_words(choose_language(None, None, name.replace("_", "-").partition(".")[0]))
+    return class_words(terminal_language(environment))

@@ -29,7 +29,7 @@ class Form {
     model.on(["fields", "parts", "columns", "texts", "locked"], () => this.build())
     model.on("draft", () => this.received())
     model.on("problems", () => this.showProblems())
-    model.on("msg:custom", (message) => { if (message?.type === "refused") this.refused() })
+    model.on("msg:custom", (message) => { if (message?.type === "refused") this.refused(message.note) })
     listen(model, {
       request: ({ id }) => showRequest(this.root, id),
       connection: ({ open }) => { if (open) this.repeat() },
@@ -115,9 +115,10 @@ class Form {
     }
   }
 
-  refused() {
+  refused(note = "") {
     this.unsend()
     this.showProblems()
+    this.say(note)
     if (Object.keys(this.model.problems).length) this.summary.focus()
   }
 

@@ -51,10 +51,10 @@ class PredictionForm(LabComponent):
     _puzzle_texts: ClassVar[tuple[tuple[str, str], ...]] = (("run.", ".short"),)
     _rename: ClassVar[dict[str, str | None]] = {"lock": None}
 
-    def refuse(self, problems: dict[str, str]) -> None:
-        """The answers cannot be locked; a sentence per key says why."""
+    def refuse(self, problems: dict[str, str], note: str = "") -> None:
+        """The answers cannot be locked; a sentence per key says why, or ``note`` when none is wrong."""
         self.problems = problems
-        self._send_msg({"type": "refused"})
+        self._send_msg({"type": "refused", "note": note})
 
     def _handle_msg(self, data: Any) -> None:
         """A lock with the answers it holds, or the draft once more after the connection was lost."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any, ClassVar
 
 import param
 from panel.custom import JSComponent
+
+from app.journal import tell
 
 COMMANDS = {"read": (), "observe": ("text",), "reveal": (), "again": ()}
 
@@ -37,9 +40,11 @@ class Desk(JSComponent):
     def _handle_msg(self, data: Any) -> None:
         """One command of the browser, if it has the form of one."""
         command = clean(data)
-        if command is not None:
-            self.command = command
-            self.param.trigger("command")
+        if command is None:
+            tell("message.refused", logging.WARNING, sparing=True)
+            return
+        self.command = command
+        self.param.trigger("command")
 
 
 def clean(data: Any) -> dict[str, str] | None:

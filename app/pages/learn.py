@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import panel as pn
@@ -12,6 +13,7 @@ from bokeh.document import Document
 from panel.io.resources import LOCAL_DIST, patch_model_css
 
 from app.components import Player, PredictionForm
+from app.journal import tell
 from app.pages.contents import MAIN, known_exercise
 from app.pages.desk import Desk, clean
 from app.pages.pictures import Pictures
@@ -19,6 +21,7 @@ from app.pages.template import frame, template
 from app.pages.texts import Texts
 from app.server import Server, server
 from app.state import STEPS, Lesson, NotAllowed
+from app.store import StoreError, storable
 from app.web.identity import LANGUAGE, LEARNER, known_learner, new_learner
 from app.words import choose_language, first_argument
 from app.worker import WorkerError
@@ -87,18 +90,25 @@ class LearnPage:
     # ---- what the learner does -----------------------------------------------------------------
 
     async def _draft(self, event: Any) -> None:
-        await self.lesson.save_draft(self._known_texts(event.new))
+        try:
+            await self.lesson.save_draft(self._known_texts(event.new))
+        except StoreError:  # the browser keeps what is typed, and every lock brings it along
+            self._say(self.texts.words("unstored.draft"), kind="refused")
 
     def _known_texts(self, draft: dict[str, Any]) -> dict[str, str]:
         """Only texts of questions that are asked, and not too long: a draft comes from a browser."""
         return {
-            key: text[:TEXT_LENGTH]
+            key: storable(text[:TEXT_LENGTH])
             for key, text in draft.items()
             if key in self.known and isinstance(text, str)
         }
 
     async def _lock(self, _: Any) -> None:
-        problems = await self.lesson.lock(self._known_texts(self.form.draft))
+        try:
+            problems = await self.lesson.lock(self._known_texts(self.form.draft))
+        except StoreError:
+            self.form.refuse({}, note=self.texts.words("unstored.lock"))
+            return
         if problems:
             self.form.refuse(self.texts.problems(problems))
             return
@@ -121,6 +131,8 @@ class LearnPage:
             self._tell(f"refused.{error.code}", kind="refused")
         except WorkerError as error:
             self.player.problem = self._failure(error)
+        except StoreError:
+            self.player.problem = self.texts.words("unstored.run")
         except Exception:
             # Nobody foresaw it: the learner must not wait for ever.
             self.player.problem = self.texts.words("run.error.failed")
@@ -130,7 +142,8 @@ class LearnPage:
                 self._tell("said.done")
 
     async def _move(self, event: Any) -> None:
-        await self.lesson.move(event.new)
+        with suppress(StoreError):  # a reload comes back to an earlier tick: nobody has to be told
+            await self.lesson.move(event.new)
 
     async def _compare(self, _: Any) -> None:
         try:
@@ -140,6 +153,8 @@ class LearnPage:
             self._tell(f"refused.{error.code}", kind="refused")
         except WorkerError as error:
             self.pictures.quantization.problem = self._failure(error)
+        except StoreError:
+            self.pictures.quantization.problem = self.texts.words("unstored.run")
         else:
             self.pictures.compare(comparison, histories)
 
@@ -147,7 +162,6 @@ class LearnPage:
         """One of ``commands`` with its texts; whatever else a browser sends is passed over."""
         command = clean(event.new)
         if command is None:
-            log.warning("a command of another form was refused")
             return
         name = command.pop("name")
         try:
@@ -156,6 +170,8 @@ class LearnPage:
             self._tell(f"refused.{error.code}", kind="refused")
         except WorkerError as error:
             self._say(self._failure(error), kind="refused")
+        except StoreError:
+            self._say(self.texts.words("unstored.step"), kind="refused")
 
     async def _read(self) -> None:
         await self.lesson.read()
@@ -181,7 +197,8 @@ class LearnPage:
 
     def _failure(self, error: WorkerError) -> str:
         """What the learner is told; the log has the rest."""
-        log.warning("the engine failed: %r", error)
+        if error.code in ("failed", "refused"):
+            tell("engine.failed", logging.WARNING, sparing=True, text=error)
         return self.texts.words(f"run.error.{error.code}", text=str(error))
 
     # ---- what the page says ----------------------------------------------------------------------
@@ -206,6 +223,8 @@ class LearnPage:
                 await self._verdict()
         except WorkerError as error:
             self.player.problem = self._failure(error)
+        except StoreError:
+            self.player.problem = self.texts.words("unstored.run")
 
     # ---- the document --------------------------------------------------------------------------------
 
@@ -238,8 +257,11 @@ def serve() -> None:
         page = LearnPage(lesson_of(server()))
         page.put_on(document)
         pn.state.onload(page.restore)
+    except StoreError:  # the log has it already
+        return
     except Exception:
-        log.exception("the learner's page could not be built")
+        tell("page.failed", logging.ERROR)
+        log.exception("")
 
 
 def lesson_of(shared: Server) -> Lesson:

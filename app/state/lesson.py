@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +15,7 @@ import param
 
 from app.server import Server
 from app.state.errors import NotAllowed
-from app.store import STEPS, Draft, Place, Prediction, Progress
+from app.store import STEPS, Draft, Place, Prediction, Progress, StoreError
 from app.worker import Recording, RunSpec
 from engine import History
 from engine.words import LANGUAGES
@@ -34,8 +35,8 @@ def exercise_of(name: str, seed: int | None) -> Exercise:
 class Lesson(param.Parameterized):
     """The state of one learner's page. Awaiting a transition changes the params and the store together.
 
-    Transitions raise NotAllowed when the lesson is not that far, and WorkerError when a run cannot be
-    had; then nothing has changed.
+    Transitions raise NotAllowed when the lesson is not that far, WorkerError when a run cannot be had,
+    and StoreError when the database keeps nothing; then nothing has changed, and they may be repeated.
     """
 
     learner = param.String(constant=True, doc="The browser's own name.")
@@ -107,18 +108,21 @@ class Lesson(param.Parameterized):
 
     def _restore(self) -> None:
         """Take up where the store says this learner was; begin the first attempt for a new one."""
-        store = self._server.store
-        attempt = store.latest(self.learner, self.exercise_name)
+        store, read = self._server.store, self._server.read
+        attempt = read(store.latest, self.learner, self.exercise_name)
         if attempt is None:
             return
-        self.param.update(attempt=attempt.place.attempt, seed=attempt.seed)
-        draft, progress = store.draft(self.place), store.progress(self.place)
+        place = attempt.place
+        progress, prediction = read(store.progress, place), read(store.prediction, place)
         self.param.update(
-            draft=_texts(draft),
-            prediction=store.prediction(self.place),
-            step=progress.step,
+            attempt=place.attempt,
+            seed=attempt.seed,
+            draft=_texts(read(store.draft, place)),
+            prediction=prediction,
+            step=_not_before_run(progress.step) if prediction else progress.step,
             known=progress.known,
             tick=-1 if progress.tick is None else progress.tick,
+            last=None,
             observed=progress.observed,
             revealed=progress.revealed,
         )
@@ -161,15 +165,18 @@ class Lesson(param.Parameterized):
             self.prediction = await self._stored(
                 self._server.store.lock, self.place, answers, confidence=kept.confidence, why=kept.why
             )
-            await self._save(step="run")
+            self.step = "run"
+            with suppress(StoreError):  # the lock counts; how far one is follows from it
+                await self._save()
             return {}
 
     async def _find_prediction(self) -> Prediction | None:
         """The stored prediction; only what is in the store counts as locked. Another tab may have made it."""
         if self.prediction is None:
-            self.prediction = await self._stored(self._server.store.prediction, self.place)
-            if self.prediction is not None:
-                await self._save()
+            found = await self._stored(self._server.store.prediction, self.place)
+            if found is not None:
+                await self._save(step=_not_before_run(self.step))
+                self.prediction = found
         return self.prediction
 
     async def _begin(self) -> None:
@@ -190,8 +197,13 @@ class Lesson(param.Parameterized):
     async def _run(self, ticks: int | None) -> dict[str, History]:
         async with self._turn:
             await self._demand_lock()
+            before = {"known": self.known, "last": self.last}
             histories = await self._have(ticks)
-            await self._save(step="observe" if self.done else "run")
+            try:
+                await self._save(step="observe" if self.done else "run")
+            except StoreError:
+                self.param.update(**before)
+                raise
             return histories
 
     async def _demand_lock(self) -> None:
@@ -243,9 +255,9 @@ class Lesson(param.Parameterized):
             answers, problems = parse(self.exercise, {field: text}, required=False)
             if field not in answers:
                 return problems.get(field) or Problem("problem.missing")
-            if self.observed is None:
-                self.observed = {"text": text, "value": answers[field]}
-            await self._save(step="verdict")
+            await self._save(
+                step="verdict", observed=self.observed or {"text": text, "value": answers[field]}
+            )
             return None
 
     async def reveal(self) -> dict[str, History]:
@@ -268,16 +280,15 @@ class Lesson(param.Parameterized):
             seed = secrets.randbelow(LARGEST_SEED) + 1
             await self._stored(self._server.store.begin, place, seed)
             await self._save(step="again")
-            self.param.update(prediction=None, known=0, tick=-1, last=None, observed=None, revealed=False)
             self._restore()
 
     # ---- the store ---------------------------------------------------------------------------
 
     async def _save(self, **changes: Any) -> None:
-        """Keep where the learner is now; if another tab is farther, go there."""
-        self.param.update(**changes)
-        tick = None if self.tick < 0 else self.tick
-        progress = Progress(self.step, tick, self.known, self.observed, self.revealed)
+        """Keep where the learner is, with ``changes``, and only then be there; if another tab is farther,
+        go there."""
+        wanted = {"step": self.step, "observed": self.observed, "revealed": self.revealed} | changes
+        progress = Progress(tick=None if self.tick < 0 else self.tick, known=self.known, **wanted)
         farther = await self._stored(self._server.store.save_progress, self.place, progress)
         self.param.update(step=farther.step, observed=farther.observed, revealed=farther.revealed)
 
@@ -289,6 +300,11 @@ def _closed(history: History) -> bool:
     """Whether the window of a run has come to its end."""
     horizon = history.horizon
     return horizon is not None and len(history.records) * history.service.tick >= horizon
+
+
+def _not_before_run(step: str) -> str:
+    """A server that was killed after a lock may not have noted the step that follows from it."""
+    return "run" if step in ("read", "predict") else step
 
 
 def _answers(draft: dict[str, str]) -> dict[str, str]:

@@ -1,7 +1,20 @@
 """What outlives a session: attempts, drafts, locked predictions, progress."""
 
 from app.store.database import open_store
+from app.store.errors import StoreError, store_error
 from app.store.store import Store
-from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress
+from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress, storable
 
-__all__ = ["STEPS", "Attempt", "Draft", "Place", "Prediction", "Progress", "Store", "open_store"]
+__all__ = [
+    "STEPS",
+    "Attempt",
+    "Draft",
+    "Place",
+    "Prediction",
+    "Progress",
+    "Store",
+    "StoreError",
+    "open_store",
+    "storable",
+    "store_error",
+]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
+from app.journal import tell
 from app.settings import Settings
 from app.worker.errors import WorkerBusy, WorkerError, WorkerLost, WorkerRefused, WorkerTimeout
 from app.worker.spec import (
@@ -138,10 +140,12 @@ class Worker:
                 await self._write(message)
                 return await self._read()
         except TimeoutError as error:
+            tell("engine.slow", logging.WARNING, seconds=f"{seconds:g}")
             self._kill()
             await self.close()
             raise WorkerTimeout(f"the engine gave no answer within {seconds:g} s") from error
         except (asyncio.IncompleteReadError, ConnectionError) as error:
+            tell("engine.lost", logging.WARNING)
             await self.close()
             raise WorkerLost("the engine process ended while it was asked") from error
 
@@ -170,6 +174,7 @@ class Worker:
         reply = await self._exchange(b"", self.settings.start_seconds)
         assert isinstance(reply, Ready)
         self._loaded = self.process
+        tell("engine.ready")
 
 
 def child_environment() -> dict[str, str]:

@@ -1,18 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from app.settings import Settings
 from app.store import Store, open_store
 from tests.serving import Serving, serving
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(data=tmp_path / "data")
 
 
 @pytest.fixture

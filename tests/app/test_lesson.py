@@ -16,7 +16,9 @@ from app.store import Draft
 from app.worker import WorkerLost
 from puzzles import fields, load, names, solve
 from tests.app.classroom import classroom
+from tests.databases import both
 
+pytestmark = both
 LEARNER = "d" * 32
 
 

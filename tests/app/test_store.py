@@ -9,7 +9,9 @@ import pytest
 from sqlalchemy import func, select
 
 from app.store import Draft, Place, Progress, Store, schema
+from tests.databases import both
 
+pytestmark = both
 PLACE = Place("a" * 32, "main", 1)
 ANSWERS = {"static.R02.ttft": 1.2, "p95.best": "continuous"}
 
