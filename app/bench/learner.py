@@ -89,7 +89,8 @@ class Learner:
             lambda: self.known > before or self.done or bool(self.problem),
             f"tick {before}",
         )
-        await self.look(self.known - 1)
+        if self.shown("player", "tick") != self.known - 1:
+            await self.look(self.known - 1)
         return seconds
 
     async def run_to_end(self) -> float:

@@ -68,4 +68,5 @@ class Pictures:
         specs, language = self.lesson.specs, self.lesson.language
         views = [album.view(specs[name].key, run, name, language) for name, run in histories.items()]
         self.runs.show(views)
-        self.player.param.update(known=self.lesson.known, last=self.lesson.last)
+        # The tick first: the player then finds it has nothing to report back.
+        self.player.param.update(tick=self.lesson.tick, known=self.lesson.known, last=self.lesson.last)
