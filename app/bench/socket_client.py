@@ -36,6 +36,7 @@ class SocketClient:
         self.heard: list[str] = []
         self.document: dict[str, Any] = {}
         self.values: dict[tuple[str, str], Any] = {}
+        self.bytes_unpacked = 0  # what has come, before it was compressed
 
     # ---- coming and going ------------------------------------------------------------------------
 
@@ -51,6 +52,8 @@ class SocketClient:
                 subprotocols=["bokeh", token[1]],
                 compression_options={},
             )
+        if (protocol := self.socket.protocol) is not None:
+            protocol.set_nodelay(True)  # as browsers do
         await self._receive()
         self.document = (await self.ask("PULL-DOC-REQ", {}))["doc"]
         self._mirror(self.document)
@@ -126,6 +129,7 @@ class SocketClient:
         text = await self.socket.read_message()
         if text is None:
             raise Unanswered("the server closed the connection")
+        self.bytes_unpacked += len(text)
         if isinstance(text, bytes):
             return text
         self.heard.append(text)
@@ -160,13 +164,16 @@ class SocketClient:
 
     @property
     def bytes_received(self) -> int:
-        """What the websocket has carried to this client so far, as compressed as it travelled."""
-        return int(getattr(self.socket and self.socket.protocol, "_wire_bytes_in", 0))
+        """What the open websocket has carried to this client so far, as compressed as it travelled."""
+        return self._carried("_wire_bytes_in")
 
     @property
     def bytes_sent(self) -> int:
-        """What the websocket has carried to the server so far."""
-        return int(getattr(self.socket and self.socket.protocol, "_wire_bytes_out", 0))
+        """What the open websocket has carried to the server so far."""
+        return self._carried("_wire_bytes_out")
+
+    def _carried(self, name: str) -> int:
+        return int(getattr(self.socket.protocol, name, 0)) if self.socket is not None else 0
 
 
 def models_in(value: Any) -> Iterator[tuple[str, str, Any]]:
