@@ -102,9 +102,10 @@ class LearnPage:
         if problems:
             self.form.refuse(self.texts.problems(problems))
             return
-        self.form.param.update(draft=dict(self.texts.locked_draft()), locked=True)
-        self.pictures.open()
-        self._tell("said.locked")
+        with pn.io.hold():  # in one message
+            self.form.param.update(draft=dict(self.texts.locked_draft()), locked=True)
+            self.pictures.open()
+            self._tell("said.locked")
 
     async def _step(self, _: Any) -> None:
         await self._run(self.lesson.run_step)
