@@ -26,7 +26,7 @@ class Player {
     this.build()
     model.on(["known", "last", "problem"], () => this.delivered())
     model.on(["enabled", "texts", "tick_seconds", "expected"], () => this.paint())
-    model.on("tick", () => { if (model.tick !== this.tick && !this.playing) this.go(model.tick, { silent: true }) })
+    model.on("tick", () => this.sent())
     listen(model, {
       tick: (detail) => this.moved(detail),
       connection: ({ open }) => { if (open) this.reconnected() },
@@ -101,6 +101,12 @@ class Player {
     this.commit()
     this.announce()
     this.paint()
+  }
+
+  /** The server moved the tick. One that comes before its delivery is shown with it, see `delivered`. */
+  sent() {
+    const { tick, known } = this.model
+    if (tick !== this.tick && tick < known && !this.playing) this.go(tick, { silent: true })
   }
 
   step(direction) {

@@ -9,26 +9,8 @@ import msgspec
 import param
 
 from app.components.base import LabComponent
+from app.components.deltas import is_continued, part
 from puzzles.views.model import RunView
-
-Builtins = dict[str, Any]
-
-
-def since(run: Builtins, tick: int) -> Builtins:
-    """``run`` without what belongs to ticks before ``tick``."""
-    timeline = {
-        **run["timeline"],
-        "rows": [
-            {**row, "cells": [cell for cell in row["cells"] if cell["tick"] >= tick]}
-            for row in run["timeline"]["rows"]
-        ],
-        "ms": list(run["timeline"]["ms"])[tick:],
-    }
-    parts = {
-        name: {**run[name], "frames": [frame for frame in run[name]["frames"] if frame["tick"] >= tick]}
-        for name in ("strip", "pages", "log")
-    }
-    return {**run, "timeline": timeline, **parts}
 
 
 class Runs(LabComponent):
@@ -40,22 +22,21 @@ class Runs(LabComponent):
     _section: ClassVar[str] = ""
 
     def __init__(self, **params: Any) -> None:
-        self._views: list[Builtins] = []
+        self._views: tuple[RunView, ...] = ()
         self._sent = 0
         super().__init__(**params)
 
     def show(self, views: Sequence[RunView]) -> None:  # type: ignore[override]
         """Show ``views``: all of a run so far. Only ticks the browser lacks are sent."""
-        fresh = [msgspec.to_builtins(view) for view in views]
-        if not _goes_on(self._views, fresh):
+        if not _all_continued(self._views, views):
             self._sent = 0
-        self._views = fresh
+        self._views = tuple(views)
         self._send(self._sent)
 
     def _send(self, tick: int) -> None:
-        runs = [since(run, tick) for run in self._views]
+        runs = [part(view, tick) for view in self._views]
         self.data = msgspec.json.encode({"since": tick, "runs": runs}).decode()
-        self._sent = max((len(run["strip"]["frames"]) for run in self._views), default=0)
+        self._sent = max((len(view.strip.frames) for view in self._views), default=0)
 
     def _handle_msg(self, data: Any) -> None:
         """The browser missed something (a new page, a lost connection): send everything."""
@@ -63,13 +44,6 @@ class Runs(LabComponent):
             self._send(0)
 
 
-def _goes_on(old: list[Builtins], new: list[Builtins]) -> bool:
-    """Whether ``new`` is ``old`` with more ticks at its end."""
-    if [run["timeline"]["name"] for run in old] != [run["timeline"]["name"] for run in new]:
-        return False
-    return all(
-        b["strip"]["frames"][: len(a["strip"]["frames"])] == a["strip"]["frames"]
-        and b["log"]["frames"][: len(a["log"]["frames"])] == a["log"]["frames"]
-        and b["timeline"]["title"] == a["timeline"]["title"]
-        for a, b in zip(old, new, strict=True)
-    )
+def _all_continued(old: Sequence[RunView], new: Sequence[RunView]) -> bool:
+    """Whether the ``new`` views are the ``old`` ones with more ticks at their ends."""
+    return len(old) == len(new) and all(is_continued(a, b) for a, b in zip(old, new, strict=True))

@@ -112,9 +112,10 @@ class LearnPage:
         if problems:
             self.form.refuse(self.texts.problems(problems))
             return
-        self.form.param.update(draft=dict(self.texts.locked_draft()), locked=True)
-        self.pictures.open()
-        self._tell("said.locked")
+        with pn.io.hold():  # in one message
+            self.form.param.update(draft=dict(self.texts.locked_draft()), locked=True)
+            self.pictures.open()
+            self._tell("said.locked")
 
     async def _step(self, _: Any) -> None:
         await self._run(self.lesson.run_step)
@@ -231,11 +232,12 @@ class LearnPage:
     def put_on(self, document: Document) -> None:
         """Make this page the document's."""
         context = frame(self.lesson.language, self.lesson.exercise_name) | self.texts.context()
-        for name, component in self.roots.items():
-            component.server_doc(document, title=context["exercise_title"], location=False)
-            document.roots[-1].name = name
-            # A session made by a websocket (after a restart) would ask Panel's CDN for its style sheets.
-            patch_model_css(document.roots[-1], dist_url=LOCAL_DIST)
+        with document.models.freeze():  # look for the models once, not after each component
+            for name, component in self.roots.items():
+                component.server_doc(document, title=context["exercise_title"], location=False)
+                document.roots[-1].name = name
+                # A session made by a websocket (after a restart) would ask Panel's CDN for its style sheets.
+                patch_model_css(document.roots[-1], dist_url=LOCAL_DIST)
         document.template = template("lab.html.j2")
         document.template_variables.update(
             context,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from panel.io import hold
+
 from app.components import Backlog, Log, PageMaps, Player, Quantization, Runs, Streams, Strip, Timelines
 from app.pages.album import album
 from app.pages.texts import Texts
@@ -67,5 +69,7 @@ class Pictures:
             return
         specs, language = self.lesson.specs, self.lesson.language
         views = [album.view(specs[name].key, run, name, language) for name, run in histories.items()]
-        self.runs.show(views)
-        self.player.param.update(known=self.lesson.known, last=self.lesson.last)
+        with hold():  # in one message
+            self.runs.show(views)
+            # The tick first: the player then finds it has nothing to report back.
+            self.player.param.update(tick=self.lesson.tick, known=self.lesson.known, last=self.lesson.last)

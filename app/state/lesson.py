@@ -16,7 +16,7 @@ import param
 from app.server import Server
 from app.state.errors import NotAllowed
 from app.store import STEPS, Draft, Place, Prediction, Progress, StoreError
-from app.worker import Recording, RunSpec
+from app.worker import RunSpec
 from engine import History
 from engine.words import LANGUAGES
 from puzzles import Exercise, load, parse, runs, solving
@@ -200,7 +200,8 @@ class Lesson(param.Parameterized):
             before = {"known": self.known, "last": self.last}
             histories = await self._have(ticks)
             try:
-                await self._save(step="observe" if self.done else "run")
+                # Whoever asked for a tick looks at it: one write keeps both.
+                await self._save(step="observe" if self.done else "run", tick=self.known - 1)
             except StoreError:
                 self.param.update(**before)
                 raise
@@ -213,7 +214,7 @@ class Lesson(param.Parameterized):
     async def _have(self, ticks: int | None) -> dict[str, History]:
         """The first ``ticks`` ticks of every run (None: all), run where nobody has run them yet."""
         names, specs = list(self.specs), list(self.specs.values())
-        recordings = await asyncio.gather(*(self._ask(spec, ticks) for spec in specs))
+        recordings = await self._server.runs.all_first(specs, ticks)
         whole = self._seen({name: one.history() for name, one in zip(names, recordings, strict=True)})
         longest = max(len(history.records) for history in whole.values())
         known = longest if ticks is None else min(ticks, longest)
@@ -227,10 +228,6 @@ class Lesson(param.Parameterized):
     def _seen(self, histories: dict[str, History]) -> dict[str, History]:
         """The runs as far as the windows of this exercise let one see."""
         return solving.observed(self.exercise, histories)
-
-    async def _ask(self, spec: RunSpec, ticks: int | None) -> Recording:
-        runs = self._server.runs
-        return await (runs.to_end(spec) if ticks is None else runs.first(spec, ticks))
 
     async def compare_formats(self) -> dict[str, Any]:
         """fp32, int8 and int4 side by side on the prompts of this attempt."""

@@ -37,6 +37,12 @@ class Compressed(StaticFileHandler):
         self.absolute_path = found
         await self._send_packed(include_body)
 
+    def set_extra_headers(self, path: str) -> None:
+        """An address without a version may change what it holds: to be asked for again, which costs a 304."""
+        super().set_extra_headers(path)
+        if "v" not in self.request.arguments:
+            self.set_header("Cache-Control", "no-cache")
+
     def _located(self, path: str) -> str:
         self.path = self.parse_url_path(path)
         return self.path

@@ -14,6 +14,7 @@ from bokeh.server import urls
 
 from app.web.compressed import ComponentFiles, Extensions, Scripts
 from app.web.handlers import READ, Health, LearnerPage, Read, TableSheet, ToRead
+from app.web.squeezed import SqueezedSocket
 
 ROUTES: list[Any] = [
     (r"/healthz", Health),
@@ -33,4 +34,6 @@ def install() -> None:
     for place, pattern in enumerate(urls.per_app_patterns):
         if pattern[1] is panel_server.DocHandler:
             urls.per_app_patterns[place] = (pattern[0], LearnerPage)
+        elif pattern[1] is panel_server.WSHandler:
+            urls.per_app_patterns[place] = (pattern[0], SqueezedSocket)
     panel_server.ComponentResourceHandler = ComponentFiles  # type: ignore[misc]

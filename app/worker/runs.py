@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,6 +61,14 @@ class Runs:
             while not recording.has(ticks):
                 await self._extend(recording, ticks)
         return recording
+
+    async def all_first(self, specs: Sequence[RunSpec], ticks: int | None) -> list[Recording]:
+        """``first`` for each of ``specs``, ``to_end`` for None. What is recorded costs nobody a turn."""
+        wanted = LONGEST if ticks is None else ticks
+        found = [self.recording(spec) for spec in specs]
+        if not all(recording.has(wanted) for recording in found):
+            found = await asyncio.gather(*(self.first(spec, wanted) for spec in specs))
+        return found
 
     async def upto(self, spec: RunSpec, tick: int) -> list[TickRecord]:
         """The records of the ticks 0 … ``tick`` (fewer when the run ends). Raises WorkerError."""
