@@ -11,6 +11,7 @@ from typing import ParamSpec, TypeVar
 
 from app.settings import Settings, read_settings
 from app.store import Store, open_store
+from app.web.limits import Limits
 from app.worker import Runs, Worker, WorkerError
 
 log = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ class Server:
         self.store: Store = open_store(settings)
         self.worker = Worker(settings)
         self.runs = Runs(self.worker)
+        self.limits = Limits()
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
 
     async def stored(

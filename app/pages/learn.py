@@ -6,6 +6,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
+from weakref import WeakMethod
 
 import panel as pn
 from bokeh.document import Document
@@ -20,6 +21,8 @@ from app.pages.texts import Texts
 from app.server import Server, server
 from app.state import STEPS, Lesson, NotAllowed
 from app.web.identity import LANGUAGE, LEARNER, known_learner, new_learner
+from app.web.notices import web_words
+from app.web.socket import slowed
 from app.words import choose_language, first_argument
 from app.worker import WorkerError
 
@@ -194,6 +197,10 @@ class LearnPage:
         self.number += 1
         self.desk.message = {"text": text, "kind": kind, "number": self.number}
 
+    def say_slowed(self) -> None:
+        """More was sent than the server takes at once."""
+        self._say(web_words(self.lesson.language)("slowed"), kind="said")
+
     # ---- coming back -------------------------------------------------------------------------------
 
     async def restore(self) -> None:
@@ -217,6 +224,7 @@ class LearnPage:
             document.roots[-1].name = name
             # A session made by a websocket (after a restart) would ask Panel's CDN for its style sheets.
             patch_model_css(document.roots[-1], dist_url=LOCAL_DIST)
+        slowed[document] = WeakMethod(self.say_slowed)
         document.template = template("lab.html.j2")
         document.template_variables.update(
             context,

@@ -12,12 +12,15 @@ from tornado.web import Application, GZipContentEncoding, RequestHandler, Static
 
 from app.server import server
 from app.web.identity import language_of, recognise
+from app.web.notices import notify
+from app.web.policy import POLICY, new_nonce, page_policy, reading_policy
 from app.words import first_argument
 from puzzles import names as exercises
 from puzzles.render import table_styles
 
 log = logging.getLogger(__name__)
 
+AGAIN = 5  # seconds after which a page that was refused asks again
 READ = Path(__file__).parents[2] / "static"
 
 
@@ -33,9 +36,14 @@ class LearnerPage(DocHandler):
 
     async def get_session(self) -> ServerSession:  # type: ignore[override]
         self.session = await super().get_session()  # type: ignore[misc]
+        nonce = new_nonce()
+        self.session.document.template_variables["nonce"] = nonce
+        self.set_header(POLICY, page_policy(server().settings, nonce))
         return self.session
 
     async def get(self, *args: Any, **names: Any) -> None:
+        if self._is_too_much():
+            return
         asked = first_argument(self.request.query_arguments, "ex")
         if asked is not None and asked not in exercises():
             self._unknown(asked)
@@ -44,11 +52,24 @@ class LearnerPage(DocHandler):
         if self.session is not None and not is_built(self.session):
             self._apologise()
 
+    def _is_too_much(self) -> bool:
+        """Whether no page can be made now; then a notice is, which asks again by itself."""
+        wait = server().limits.opening.refuse(str(self.request.remote_ip))
+        full = len(list(self.application_context.sessions)) >= server().settings.most_sessions
+        if wait or full:
+            notify(self, 429 if wait else 503, again=max(AGAIN, round(wait)))
+        return bool(wait or full)
+
+    def write_error(self, status_code: int, **names: Any) -> None:
+        notify(self, status_code)
+        self.finish()
+
     def _unknown(self, asked: str) -> None:
         """Say that there is no such exercise, and which there are."""
         from app.pages.template import unknown_page
 
         self.set_status(404)
+        self.set_header(POLICY, page_policy(server().settings))
         self.set_header("Cache-Control", "no-store")
         self.write(unknown_page(language_of(self), asked))
 
@@ -58,6 +79,7 @@ class LearnerPage(DocHandler):
         self.clear()
         recognise(self)
         self.set_status(500)
+        self.set_header(POLICY, page_policy(server().settings))
         self.set_header("Cache-Control", "no-store")
         self.write(error_page(language_of(self)))
 
@@ -105,6 +127,7 @@ class Read(StaticFileHandler):
 
     def set_extra_headers(self, path: str) -> None:
         self.set_header("Cache-Control", "no-cache")
+        self.set_header(POLICY, reading_policy(server().settings))
 
 
 class ToRead(RequestHandler):
