@@ -9,9 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import ParamSpec, TypeVar
 
-from app.settings import Settings, read_settings
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.counts import Counts
+from app.settings import Settings, settings
 from app.store import Store, open_store
-from app.web.limits import Limits
 from app.worker import Runs, Worker, WorkerError
 
 log = logging.getLogger(__name__)
@@ -28,7 +30,7 @@ class Server:
         self.store: Store = open_store(settings)
         self.worker = Worker(settings)
         self.runs = Runs(self.worker)
-        self.limits = Limits()
+        self.counts = Counts()
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
 
     async def stored(
@@ -36,7 +38,13 @@ class Server:
     ) -> Result:
         """``call``, a call of the store, off the event loop. One writer: no lock to wait for."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writer, lambda: call(*args, **names))
+        try:
+            found = await loop.run_in_executor(self._writer, lambda: call(*args, **names))
+        except (SQLAlchemyError, ConnectionError):
+            self.counts.add("database_errors")
+            raise
+        self.counts.add(getattr(call, "__name__", ""))
+        return found
 
     async def warm_up(self) -> None:
         """Let the worker load torch before anybody waits for it. When it cannot, the first run says so."""
@@ -55,4 +63,4 @@ class Server:
 @cache
 def server() -> Server:
     """The Server of this process, made on first use."""
-    return Server(read_settings())
+    return Server(settings())

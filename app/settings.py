@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -47,6 +48,12 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         frame_ancestors=origins(environment.get("TICKLAB_FRAME_ANCESTORS") or ""),
         metrics=environment.get("TICKLAB_METRICS") or "",
     )
+
+
+@cache
+def settings() -> Settings:
+    """The settings of this process, read on first use."""
+    return read_settings()
 
 
 def origins(text: str) -> str:

@@ -11,7 +11,9 @@ from panel.io.server import DocHandler
 from tornado.web import Application, GZipContentEncoding, RequestHandler, StaticFileHandler
 
 from app.server import server
+from app.settings import settings
 from app.web.identity import language_of, recognise
+from app.web.limits import limits
 from app.web.notices import notify
 from app.web.policy import POLICY, new_nonce, page_policy, reading_policy
 from app.words import first_argument
@@ -30,6 +32,10 @@ class LearnerPage(DocHandler):
     session: ServerSession | None = None
 
     async def prepare(self) -> None:
+        path, url = self.request.path, self.application_context.url or "/"
+        if path.endswith("/") and url != "/":  # its links are relative to the address without the slash
+            self.redirect(path.rstrip("/") + (f"?{self.request.query}" if self.request.query else ""))
+            return
         await super().prepare()  # type: ignore[no-untyped-call]
         recognise(self)
         compress_answers(self.application)
@@ -38,7 +44,7 @@ class LearnerPage(DocHandler):
         self.session = await super().get_session()  # type: ignore[misc]
         nonce = new_nonce()
         self.session.document.template_variables["nonce"] = nonce
-        self.set_header(POLICY, page_policy(server().settings, nonce))
+        self.set_header(POLICY, page_policy(nonce))
         return self.session
 
     async def get(self, *args: Any, **names: Any) -> None:
@@ -54,8 +60,8 @@ class LearnerPage(DocHandler):
 
     def _is_too_much(self) -> bool:
         """Whether no page can be made now; then a notice is, which asks again by itself."""
-        wait = server().limits.opening.refuse(str(self.request.remote_ip))
-        full = len(list(self.application_context.sessions)) >= server().settings.most_sessions
+        wait = limits().opening.refuse(str(self.request.remote_ip))
+        full = len(list(self.application_context.sessions)) >= settings().most_sessions
         if wait or full:
             notify(self, 429 if wait else 503, again=max(AGAIN, round(wait)))
         return bool(wait or full)
@@ -69,7 +75,7 @@ class LearnerPage(DocHandler):
         from app.pages.template import unknown_page
 
         self.set_status(404)
-        self.set_header(POLICY, page_policy(server().settings))
+        self.set_header(POLICY, page_policy())
         self.set_header("Cache-Control", "no-store")
         self.write(unknown_page(language_of(self), asked))
 
@@ -79,7 +85,7 @@ class LearnerPage(DocHandler):
         self.clear()
         recognise(self)
         self.set_status(500)
-        self.set_header(POLICY, page_policy(server().settings))
+        self.set_header(POLICY, page_policy())
         self.set_header("Cache-Control", "no-store")
         self.write(error_page(language_of(self)))
 
@@ -127,7 +133,14 @@ class Read(StaticFileHandler):
 
     def set_extra_headers(self, path: str) -> None:
         self.set_header("Cache-Control", "no-cache")
-        self.set_header(POLICY, reading_policy(server().settings))
+        self.set_header(POLICY, reading_policy())
+
+
+class ToRoot(RequestHandler):
+    """The prefix of the lab without its slash."""
+
+    def get(self) -> None:
+        self.redirect(f"{self.request.path}/")
 
 
 class ToRead(RequestHandler):

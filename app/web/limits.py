@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 MOST_KEYS = 10_000
 
@@ -61,3 +62,9 @@ class Limits:
     def wait(self, session: str, address: str, cost: float = 1.0) -> float:
         """Seconds by which a message of this session, from this address, has to be late."""
         return max(self.messages.take(session, cost), self.address.take(address, cost))
+
+
+@cache
+def limits() -> Limits:
+    """The Limits of this process."""
+    return Limits()

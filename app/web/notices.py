@@ -7,7 +7,6 @@ from typing import Any
 
 from tornado.web import RequestHandler
 
-from app.server import server
 from app.web.identity import language_of
 from app.web.policy import POLICY, page_policy
 from engine.words import Catalogue, catalogue
@@ -40,7 +39,7 @@ def notify(handler: RequestHandler, status: int, *, again: int | None = None) ->
     handler.set_status(status)
     handler.set_header("Content-Type", "text/html; charset=utf-8")
     handler.set_header("Cache-Control", "no-store")
-    handler.set_header(POLICY, page_policy(server().settings))
+    handler.set_header(POLICY, page_policy())
     if again is not None:
         handler.set_header("Retry-After", str(again))
     page = template("notice.html.j2").render(

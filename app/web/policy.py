@@ -12,7 +12,7 @@ from markupsafe import Markup
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import OutputTransform
 
-from app.settings import Settings
+from app.settings import settings
 
 # The one script that stands in every page: without it a dark page would flash in white.
 THEME_SCRIPT = Markup(
@@ -35,33 +35,33 @@ def new_nonce() -> str:
     return secrets.token_urlsafe(18)
 
 
-def page_policy(settings: Settings, nonce: str | None = None) -> str:
+def page_policy(nonce: str | None = None) -> str:
     """The policy of a page of the lab; with ``nonce``, of one that starts Bokeh.
 
     Scripts come from this server, by address or with the nonce; ``blob:`` is how Panel loads a
-    component's module: it fetches it and imports what it has fetched. Nothing is ever evaluated. Styles may be inline: Bokeh writes style elements
-    into its shadow roots.
+    component's module: it fetches it and imports what it has fetched. Nothing is ever evaluated.
+    Styles may be inline: Bokeh writes style elements into its shadow roots.
     """
     scripts = f"'self' 'sha256-{THEME_HASH}'" + (f" 'nonce-{nonce}' blob:" if nonce else "")
     return (
         f"default-src 'self'; script-src {scripts}; script-src-attr 'none'; "
         "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' blob:; "
         "object-src 'none'; base-uri 'none'; form-action 'self'; "
-        f"frame-ancestors {framers(settings)}"
+        f"frame-ancestors {framers()}"
     )
 
 
-def reading_policy(settings: Settings) -> str:
+def reading_policy() -> str:
     """The policy of the pages without JavaScript."""
     return (
         "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-        f"base-uri 'none'; form-action 'none'; frame-ancestors {framers(settings)}"
+        f"base-uri 'none'; form-action 'none'; frame-ancestors {framers()}"
     )
 
 
-def framers(settings: Settings) -> str:
+def framers() -> str:
     """Who may show our pages in a frame: this server, and the sites that were set."""
-    return " ".join(["'self'", *settings.frame_ancestors.split()])
+    return " ".join(["'self'", *settings().frame_ancestors.split()])
 
 
 def with_nonce(scripts: str, nonce: str) -> str:

@@ -16,8 +16,8 @@ from bokeh.util.token import get_session_id
 from panel.io.server import WSHandler
 from tornado.websocket import WebSocketProtocol
 
-from app.server import server
 from app.web.incoming import KINDS, allowed
+from app.web.limits import limits
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class LearnerSocket(WSHandler):
     async def _async_open(self, token: str) -> None:
         """Open the session, unless this address opens too many."""
         known = get_session_id(token) in {session.id for session in self.application_context.sessions}
-        if not known and server().limits.opening.refuse(self._address()):
+        if not known and limits().opening.refuse(self._address()):
             self._shut(LATER, "too many sessions are opened from there")
             return
         await super()._async_open(token)
@@ -111,7 +111,7 @@ class LearnerSocket(WSHandler):
 
     async def _in_time(self, session: ServerSession, kind: str) -> None:
         """Wait as long as this message has to be late. The next ones wait in the network: none is lost."""
-        wait = server().limits.wait(session.id, self._address(), DEAR.get(kind, 1.0))
+        wait = limits().wait(session.id, self._address(), DEAR.get(kind, 1.0))
         if wait and not session.destroyed:
             self._tell(session.document)
             await asyncio.sleep(min(wait, LATEST))
