@@ -131,9 +131,15 @@ class TableSheet(RequestHandler):
 class Read(StaticFileHandler):
     """The pages without JavaScript."""
 
+    def set_default_headers(self) -> None:
+        self.set_header(POLICY, reading_policy())
+
     def set_extra_headers(self, path: str) -> None:
         self.set_header("Cache-Control", "no-cache")
-        self.set_header(POLICY, reading_policy())
+
+    def write_error(self, status_code: int, **names: Any) -> None:
+        notify(self, status_code)
+        self.finish()
 
 
 class ToRoot(RequestHandler):
