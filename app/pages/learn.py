@@ -20,6 +20,7 @@ from app.pages.template import frame, template
 from app.pages.texts import Texts
 from app.server import Server, server
 from app.state import STEPS, Lesson, NotAllowed
+from app.texts import tidy
 from app.web.identity import LANGUAGE, LEARNER, known_learner, new_learner
 from app.web.notices import web_words
 from app.web.socket import slowed
@@ -95,7 +96,7 @@ class LearnPage:
     def _known_texts(self, draft: dict[str, Any]) -> dict[str, str]:
         """Only texts of questions that are asked, and not too long: a draft comes from a browser."""
         return {
-            key: text[:TEXT_LENGTH]
+            key: tidy(text, TEXT_LENGTH)
             for key, text in draft.items()
             if key in self.known and isinstance(text, str)
         }
@@ -165,7 +166,7 @@ class LearnPage:
         self.desk.state = self.state()
 
     async def _observe(self, text: str) -> None:
-        problem = await self.lesson.observe(text)
+        problem = await self.lesson.observe(tidy(text, TEXT_LENGTH))
         if problem:
             self._say(self.texts.problem(problem), kind="observe")
             return

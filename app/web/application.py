@@ -43,6 +43,8 @@ class LabApplication(BokehTornado):
         connection.set_max_body_size(LARGEST_BODY)
         if _length(request) > LARGEST_BODY:
             return 413
+        if "%00" in request.path:  # no file has such a name, and asking for one is an error
+            return 404
         path = request.path.removeprefix(self.prefix)
         if self.hosts is None or path in PROBES or check_allowlist(request.host.lower(), self.hosts):
             return None
