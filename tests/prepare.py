@@ -1,4 +1,4 @@
-"""Installs what the tests need beyond Python packages: a Chromium and a font with Chinese characters.
+"""Installs what the tests need beyond Python packages: a Chromium, a font with Chinese characters, nginx.
 
     python -m tests.prepare
 
@@ -20,6 +20,11 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
+def nginx() -> str | None:
+    """Path of nginx, which is seldom on an ordinary user's PATH; None when there is none."""
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+
+
 def has_chinese_font() -> bool:
     """Whether some installed font has Chinese characters."""
     if shutil.which("fc-list") is None:
@@ -30,7 +35,11 @@ def has_chinese_font() -> bool:
 
 def missing_packages() -> list[str]:
     """Debian packages that this machine still needs."""
-    wanted = {"chromium": chromium() is None, "fonts-noto-cjk": not has_chinese_font()}
+    wanted = {
+        "chromium": chromium() is None,
+        "fonts-noto-cjk": not has_chinese_font(),
+        "nginx-light": nginx() is None,
+    }
     return [name for name, needed in wanted.items() if needed]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bokeh.server.session import ServerSession
 from panel.io.server import DocHandler
-from tornado.web import Application, GZipContentEncoding, RequestHandler, StaticFileHandler
+from tornado.web import Application, GZipContentEncoding, HTTPError, RequestHandler, StaticFileHandler
 
 from app.server import server
 from app.settings import settings
@@ -140,6 +140,18 @@ class Read(StaticFileHandler):
     def write_error(self, status_code: int, **names: Any) -> None:
         notify(self, status_code)
         self.finish()
+
+
+class Icon(RequestHandler):
+    """The icon; Bokeh has it at the very root only."""
+
+    def get(self) -> None:
+        icon: bytes | None = getattr(self.application, "icon", None)
+        if icon is None:
+            raise HTTPError(404)
+        self.set_header("Content-Type", "image/x-icon")
+        self.set_header("Cache-Control", "max-age=86400")
+        self.write(icon)
 
 
 class ToRoot(RequestHandler):

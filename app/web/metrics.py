@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
+import importlib
 import logging
 import time
 from collections.abc import Iterator
@@ -46,7 +46,9 @@ FIGURES: tuple[tuple[str, str, bool], ...] = (
 def what_is_wrong(address: str, language: str) -> str | None:
     """One sentence when figures cannot be shown at ``address`` (host:port), else None."""
     words = web_words(language)
-    if importlib.util.find_spec("prometheus_client") is None:
+    try:
+        importlib.import_module("prometheus_client")
+    except ImportError:
         return words("metrics.missing")
     _, _, port = address.rpartition(":")
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):

@@ -15,11 +15,12 @@ from bokeh.server import urls
 
 from app.web.application import LabApplication
 from app.web.compressed import ComponentFiles, Extensions, Scripts
-from app.web.handlers import READ, Health, LearnerPage, Read, TableSheet, ToRead, ToRoot
+from app.web.handlers import READ, Health, Icon, LearnerPage, Read, TableSheet, ToRead, ToRoot
 from app.web.socket import LearnerSocket
 
 ROUTES: list[Any] = [
     (r"", ToRoot),
+    (r"/favicon.ico", Icon),
     (r"/healthz", Health),
     (r"/lab/tables.css", TableSheet),
     (r"/read", ToRead),
