@@ -7,6 +7,7 @@ from typing import Any
 from app.journal import configure
 from app.server import server
 from app.store import StoreError
+from app.web.metrics import show_metrics
 from app.web.routes import install
 
 install()
@@ -18,6 +19,7 @@ def on_server_loaded(server_context: Any) -> None:
 
     A database that cannot be had is told in the log; every page asks for it anew.
     """
+    show_metrics(server_context.application_context)
     try:
         warm_up = server().warm_up
     except StoreError:

@@ -10,8 +10,9 @@ from typing import ParamSpec, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.counts import Counts
 from app.journal import Trouble, place_of, tell
-from app.settings import Settings, read_settings
+from app.settings import Settings, settings
 from app.store import Store, StoreError, open_store, store_error
 from app.worker import Runs, Worker, WorkerError
 
@@ -28,6 +29,7 @@ class Server:
         self.worker = Worker(settings)
         self.runs = Runs(self.worker)
         self.trouble = Trouble()
+        self.counts = Counts()
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
 
     async def stored(
@@ -42,7 +44,7 @@ class Server:
             found = await loop.run_in_executor(self._writer, lambda: call(*args, **names))
         except (SQLAlchemyError, OSError) as error:
             raise self._failed(call, error) from error
-        self.trouble.went_well(call.__name__)
+        self._went_well(call)
         return found
 
     def read(
@@ -53,12 +55,17 @@ class Server:
             found = call(*args, **names)
         except (SQLAlchemyError, OSError) as error:
             raise self._failed(call, error) from error
-        self.trouble.went_well(call.__name__)
+        self._went_well(call)
         return found
+
+    def _went_well(self, call: Callable[..., object]) -> None:
+        self.trouble.went_well(call.__name__)
+        self.counts.add(call.__name__)
 
     def _failed(self, call: Callable[..., object], error: Exception) -> StoreError:
         failure = store_error(error)
         self.trouble.failed(call.__name__, failure)
+        self.counts.add("database_errors")
         return failure
 
     async def warm_up(self) -> None:
@@ -89,7 +96,7 @@ def server() -> Server:
 
 @cache
 def _server() -> Server:
-    made = Server(read_settings())
+    made = Server(settings())
     _before.went_well("open_store")
     tell("open", place=place_of(made.store.engine.url))
     return made

@@ -1,5 +1,6 @@
-"""Installs what the tests need beyond Python packages: a Chromium, a font with Chinese characters, PostgreSQL
-and a clock that can be turned.
+"""Installs what the tests need beyond Python packages.
+
+A Chromium, a font with Chinese characters, PostgreSQL, nginx, and a clock that can be turned.
 
     python -m tests.prepare
 
@@ -35,6 +36,11 @@ def turnable_clock() -> Path | None:
     return next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
 
 
+def nginx() -> str | None:
+    """Path of nginx, which is seldom on an ordinary user's PATH; None when there is none."""
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+
+
 def has_chinese_font() -> bool:
     """Whether some installed font has Chinese characters."""
     if shutil.which("fc-list") is None:
@@ -50,6 +56,7 @@ def missing_packages() -> list[str]:
         "fonts-noto-cjk": not has_chinese_font(),
         "postgresql": postgresql() is None,
         "libfaketime": turnable_clock() is None,
+        "nginx-light": nginx() is None,
     }
     return [name for name, needed in wanted.items() if needed]
 

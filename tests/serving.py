@@ -33,6 +33,11 @@ class Serving:
         self.options: list[str] = []  # of the command line, beside the port
         self.process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def prefix(self) -> str:
+        """The path under which it was told to show the lab."""
+        return self.options[self.options.index("--prefix") + 1] if "--prefix" in self.options else ""
+
     def at(self, port: int) -> None:
         """Let browsers come by this port: the server's own, or that of something in between."""
         self.url = f"http://127.0.0.1:{port}"
@@ -57,7 +62,7 @@ class Serving:
             assert self.process is not None
             assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
             try:
-                if ready in Answer(f"http://127.0.0.1:{self.port}/healthz").body:
+                if ready in Answer(f"http://127.0.0.1:{self.port}{self.prefix}/healthz").body:
                     return
             except (URLError, ConnectionError, TimeoutError):
                 pass

@@ -19,7 +19,7 @@ class Classroom:
     def __init__(self, options: Options, keys: Keys) -> None:
         self.options = options
         self.keys = msgspec.structs.replace(keys, join=(options.join_code or keys.join).upper())
-        self.gate = Gate(self.keys)
+        self.gate = Gate(self.keys, behind=options.prefix)
         self.patience = Patience()
         self.judge = Judge()
         self.hosts = hosts(options.address)
@@ -44,7 +44,8 @@ class Classroom:
     @property
     def addresses(self) -> list[str]:
         """What learners may type, the best first."""
-        return [f"http://{host}:{self.options.port}/" for host in self.hosts]
+        options = self.options
+        return [f"http://{host}:{options.port}{options.prefix}/" for host in self.hosts]
 
     @property
     def invitation(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -25,7 +26,8 @@ HEAD = (
     "right",
     "belief",
 )
-DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# What a spreadsheet takes for a formula, wide signs included, and the blanks it overlooks before one.
+DANGEROUS = re.compile(r"[\s\x00-\x1f\u200b-\u200f\ufeff]*[=+\-@|%＝＋－＠]|[\t\r\n]")
 
 
 def as_json(predictions: Sequence[Prediction], judge: Judge) -> bytes:
@@ -36,7 +38,7 @@ def as_json(predictions: Sequence[Prediction], judge: Judge) -> bytes:
 def as_csv(predictions: Sequence[Prediction], judge: Judge) -> bytes:
     """One row for each answer; a lock without any has one row too. A spreadsheet runs none of it."""
     out = io.StringIO()
-    writer = csv.writer(out)
+    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)  # a semicolon splits no cell either
     writer.writerow(HEAD)
     for lock in _locks(predictions, judge):
         own = [lock[name] for name in HEAD[:7]]
@@ -48,7 +50,7 @@ def as_csv(predictions: Sequence[Prediction], judge: Judge) -> bytes:
 
 def harmless(value: Any) -> Any:
     """``value`` so that a spreadsheet takes it for text: no formula begins in a cell of ours."""
-    if isinstance(value, str) and value.lstrip(" ").startswith(DANGEROUS):
+    if isinstance(value, str) and DANGEROUS.match(value):
         return f"'{value}"
     return value
 

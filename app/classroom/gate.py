@@ -14,7 +14,7 @@ from app.classroom.keys import Keys
 JOINED = "ticklab_joined"
 TEACHER = "ticklab_teacher"
 DAYS = {JOINED: 30, TEACHER: 7}
-PATHS = {JOINED: "/", TEACHER: "/teach"}
+PATHS = {JOINED: "/", TEACHER: "/teach"}  # behind the prefix of the lab
 MOST_ADDRESSES = 10_000
 
 
@@ -38,7 +38,7 @@ class Gate:
         handler.set_cookie(
             name,
             value,
-            path=PATHS[name],
+            path=f"{self._prefix}{PATHS[name]}",
             expires_days=DAYS[name],
             httponly=True,
             samesite="Lax",

@@ -17,17 +17,20 @@ from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 from app.classroom.classroom import Classroom
 from app.classroom.gate import JOINED
 from app.classroom.words import class_words
+from app.server import server
 from app.web.handlers import Health, LearnerPage, compress_answers, is_built
 from app.web.identity import language_of, recognise
+from app.web.notices import root_of
+from app.web.policy import POLICY, framers
 from app.words import HTML_LANG, app_words
 from engine.words import LANGUAGES
 
 log = logging.getLogger(__name__)
 
 HERE = Path(__file__).parent
-POLICY = (
+ROOM_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "form-action 'self'; base-uri 'none'; frame-ancestors "
 )
 LOOK = 0.02  # seconds: how late a sleep of this length ends is the lag of the loop
 FRESH = 10.0  # seconds for which a page that was built proves that pages can be built
@@ -52,7 +55,7 @@ def rendered(handler: RequestHandler, name: str, **values: Any) -> str:
             language=language,
             html_lang=HTML_LANG[language],
             words=class_words(language),
-            root="../" * (handler.request.path.count("/") - 1),
+            root=root_of(handler),
             languages=[(one, HTML_LANG[one], app_words(one)("language.name")) for one in LANGUAGES],
             **values,
         )
@@ -66,10 +69,12 @@ class ClassHandler(RequestHandler):
         self.classroom = classroom
 
     def set_default_headers(self) -> None:
-        self.set_header("Content-Security-Policy", POLICY)
-        self.set_header("X-Content-Type-Options", "nosniff")
-        self.set_header("Referrer-Policy", "same-origin")
+        self.set_header(POLICY, ROOM_POLICY + self.frame_ancestors())
         self.set_header("Cache-Control", "no-store")
+
+    def frame_ancestors(self) -> str:
+        """Who may show this page in a frame."""
+        return "'none'"
 
     def prepare(self) -> None:
         compress_answers(self.application)
@@ -91,6 +96,9 @@ class ClassHandler(RequestHandler):
 
 class Landing(ClassHandler):
     """The way in: the code of the class, then the link to the lab. Makes no session."""
+
+    def frame_ancestors(self) -> str:
+        return framers()
 
     def get(self) -> None:
         recognise(self)
@@ -116,6 +124,7 @@ class Landing(ClassHandler):
             self.set_status(403)
             return False
         self.classroom.gate.admit(self, JOINED)
+        server().counts.add("joined")
         return True
 
 
@@ -189,4 +198,3 @@ class ClassFiles(StaticFileHandler):
 
     def set_extra_headers(self, path: str) -> None:
         self.set_header("Cache-Control", "no-cache")
-        self.set_header("X-Content-Type-Options", "nosniff")

@@ -44,6 +44,11 @@ def keys_in(folder: Path) -> Keys:
     file = folder / FILE
     if not file.exists():
         _put(file, new_keys())
+    return shared_keys(file)
+
+
+def shared_keys(file: Path) -> Keys:
+    """The keys in ``file``, which several servers may read. Raises KeysError, OSError."""
     if os.name == "posix" and stat.S_IMODE(file.stat().st_mode) & 0o077:
         raise KeysError("open", file)
     try:

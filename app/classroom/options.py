@@ -11,11 +11,12 @@ from typing import Annotated, Any, NoReturn
 import msgspec
 from msgspec import Meta
 
-from app.settings import user_data_folder
+from app.settings import ORIGIN, user_data_folder
 from engine.words import Catalogue
 
 FILE = "config"  # the one setting that no file can give: which file
 HOST = r"^[A-Za-z0-9.\-\[\]:]+$"
+SITES = rf"^({ORIGIN.pattern}( +{ORIGIN.pattern})*)?$"
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +34,12 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     message_megabytes: Annotated[float, Meta(ge=0.1, le=20)] = 1.0
     command_seconds: Annotated[float, Meta(gt=0, le=3600)] = 20.0
     warm: bool = True
+    keys: str = ""
+    prefix: Annotated[str, Meta(pattern=r"^(/[A-Za-z0-9._~\-]+)*$")] = ""
+    xheaders: bool = False
+    frame_ancestors: Annotated[str, Meta(pattern=SITES)] = ""
+    most_sessions: Annotated[int, Meta(ge=1, le=100_000)] = 1500
+    metrics: Annotated[str, Meta(pattern=r"^([A-Za-z0-9.\-\[\]:]+:\d{1,5})?$")] = ""
 
 
 TYPES: dict[str, Any] = {field.name: field.type for field in msgspec.structs.fields(Options)}

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from bokeh.server import urls
+from bokeh.server.util import create_hosts_allowlist
 
 from app.classroom.classroom import Classroom
 from app.classroom.handlers import HERE, ClassFiles, ClassHealth, JoinedPage, Landing, Ready
 from app.classroom.reading import ClassRead
 from app.classroom.teaching import BoardPart, Export, OpenReading, Teach
+from app.web.application import LabApplication
 from app.web.handlers import READ, LearnerPage
 from app.web.routes import install
-
-CLOSED = ("/autoload.js", "/metadata")  # ways to a session that do not pass the way in
 
 
 def class_routes(classroom: Classroom) -> list[Any]:
@@ -39,8 +39,8 @@ def install_class(classroom: Classroom) -> None:
     urls.per_app_patterns[:] = [
         (pattern[0], _behind_the_door(classroom)) if pattern[1] is LearnerPage else pattern
         for pattern in urls.per_app_patterns
-        if pattern[0] not in CLOSED
     ]
+    LabApplication.hosts = tuple(create_hosts_allowlist(classroom.origins, classroom.options.port))
 
 
 def _behind_the_door(classroom: Classroom) -> type[JoinedPage]:

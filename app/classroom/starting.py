@@ -13,12 +13,13 @@ from sqlalchemy.exc import ArgumentError
 
 from app.classroom.addresses import is_free
 from app.classroom.classroom import Classroom
-from app.classroom.keys import KeysError, keys_in
+from app.classroom.keys import KeysError, keys_in, shared_keys
 from app.classroom.options import OptionError, Options, read_options
 from app.classroom.words import terminal_words
 from app.journal import cause_of
 from app.settings import Settings
 from app.store import StoreError, open_store
+from app.web.metrics import what_is_wrong
 from engine.words import Catalogue
 
 APP = Path(__file__).parents[1]
@@ -46,12 +47,14 @@ def prepare(arguments: Sequence[str], environment: Mapping[str, str], words: Cat
     """The class that was asked for. Raises OptionError with one sentence when it cannot be."""
     options = read_options(arguments, environment, words)
     try:
-        keys = keys_in(Path(options.data))
+        keys = shared_keys(Path(options.keys)) if options.keys else keys_in(Path(options.data))
     except KeysError as error:
         raise OptionError(words(f"wrong.keys.{error.code}", file=error.file)) from error
     except OSError as error:
-        raise OptionError(words("wrong.data", folder=options.data, reason=error.strerror)) from error
+        where = options.keys or options.data
+        raise OptionError(words("wrong.data", folder=where, reason=error.strerror)) from error
     check_address(options.database_url, words)
+    _check_metrics(options.metrics, words)
     try:
         free = is_free(options.address, options.port)
     except OSError as error:
@@ -85,6 +88,12 @@ def check_address(url: str, words: Catalogue) -> None:
         raise OptionError(words("wrong.database")) from None
 
 
+def _check_metrics(address: str, words: Catalogue) -> None:
+    problem = what_is_wrong(address, words.language) if address else None
+    if problem:
+        raise OptionError(problem)
+
+
 def greeting(classroom: Classroom, words: Catalogue) -> str:
     """What whoever started it has to know."""
     lines = [words("greeting.learners"), *(f"  {address}" for address in classroom.addresses)]
@@ -115,6 +124,9 @@ def environment_of(classroom: Classroom) -> dict[str, str]:
         "TICKLAB_DATA": options.data,
         "TICKLAB_COMMAND_SECONDS": str(options.command_seconds),
         "TICKLAB_DATABASE_URL": options.database_url,
+        "TICKLAB_MOST_SESSIONS": str(options.most_sessions),
+        "TICKLAB_FRAME_ANCESTORS": options.frame_ancestors,
+        "TICKLAB_METRICS": options.metrics,
         "BOKEH_SECRET_KEY": classroom.keys.session,
         "BOKEH_SIGN_SESSIONS": "yes",
         "PANEL_COOKIE_SECRET": classroom.keys.cookie,
@@ -136,4 +148,6 @@ def command_of(classroom: Classroom) -> list[str]:
     command += ["--websocket-max-message-size", str(int(options.message_megabytes * 1_000_000))]
     command += ["--include-headers", "Accept-Language", "--include-cookies", *KEPT_COOKIES]
     command += ["--log-level", "warning"]  # what matters is told by our own journal
+    command += ["--prefix", options.prefix] if options.prefix else []
+    command += ["--use-xheaders"] if options.xheaders else []
     return [*command, "--warm"] if options.warm else command

@@ -63,6 +63,7 @@ class LabComponent(JSComponent):
     _section: ClassVar[str] = ""  # name of its words in the catalogue
     _puzzle_texts: ClassVar[tuple[tuple[str, str], ...]] = ()  # what it takes from the puzzles' words
     _rename: ClassVar[dict[str, str | None]] = {"language": None}
+    _from_browser: ClassVar[dict[str, Any]] = {}  # params its script may write, and of what type
     # Listed so that Panel's own route for component files serves them, and nothing else.
     _js: ClassVar[list[Path]] = [Path(name) for name in SCRIPTS]
     _css: ClassVar[list[Path]] = [Path(name) for name in SHEETS]

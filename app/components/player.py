@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import param
+from msgspec import Meta
 
 from app.components.base import LabComponent
 
@@ -37,6 +38,7 @@ class Player(LabComponent):
 
     _bundle = "player.js"
     _section: ClassVar[str] = "player"
+    _from_browser: ClassVar[dict[str, Any]] = {"tick": Annotated[int, Meta(ge=-1)]}
     _rename: ClassVar[dict[str, str | None]] = {"request_step": None, "request_end": None}
 
     def _handle_msg(self, data: Any) -> None:

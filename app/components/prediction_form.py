@@ -49,6 +49,7 @@ class PredictionForm(LabComponent):
     _bundle = "prediction_form.js"
     _section: ClassVar[str] = "form"
     _puzzle_texts: ClassVar[tuple[tuple[str, str], ...]] = (("run.", ".short"),)
+    _from_browser: ClassVar[dict[str, Any]] = {"draft": dict[str, str]}
     _rename: ClassVar[dict[str, str | None]] = {"lock": None}
 
     def refuse(self, problems: dict[str, str], note: str = "") -> None:

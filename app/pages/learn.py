@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
+from weakref import WeakMethod
 
 import panel as pn
 from bokeh.document import Document
@@ -21,8 +22,11 @@ from app.pages.template import frame, template
 from app.pages.texts import Texts
 from app.server import Server, server
 from app.state import STEPS, Lesson, NotAllowed
-from app.store import StoreError, storable
+from app.store import StoreError
+from app.texts import tidy
 from app.web.identity import LANGUAGE, LEARNER, known_learner, new_learner
+from app.web.notices import web_words
+from app.web.socket import slowed
 from app.words import choose_language, first_argument
 from app.worker import WorkerError
 
@@ -98,7 +102,7 @@ class LearnPage:
     def _known_texts(self, draft: dict[str, Any]) -> dict[str, str]:
         """Only texts of questions that are asked, and not too long: a draft comes from a browser."""
         return {
-            key: storable(text[:TEXT_LENGTH])
+            key: tidy(text, TEXT_LENGTH)
             for key, text in draft.items()
             if key in self.known and isinstance(text, str)
         }
@@ -179,7 +183,7 @@ class LearnPage:
         self.desk.state = self.state()
 
     async def _observe(self, text: str) -> None:
-        problem = await self.lesson.observe(text)
+        problem = await self.lesson.observe(tidy(text, TEXT_LENGTH))
         if problem:
             self._say(self.texts.problem(problem), kind="observe")
             return
@@ -212,6 +216,10 @@ class LearnPage:
         self.number += 1
         self.desk.message = {"text": text, "kind": kind, "number": self.number}
 
+    def say_slowed(self) -> None:
+        """More was sent than the server takes at once."""
+        self._say(web_words(self.lesson.language)("slowed"), kind="said")
+
     # ---- coming back -------------------------------------------------------------------------------
 
     async def restore(self) -> None:
@@ -238,6 +246,7 @@ class LearnPage:
                 document.roots[-1].name = name
                 # A session made by a websocket (after a restart) would ask Panel's CDN for its style sheets.
                 patch_model_css(document.roots[-1], dist_url=LOCAL_DIST)
+        slowed[document] = WeakMethod(self.say_slowed)
         document.template = template("lab.html.j2")
         document.template_variables.update(
             context,

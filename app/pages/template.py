@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from app.pages.contents import MAIN, contents
+from app.web.policy import THEME_SCRIPT, with_nonce
 from app.words import HTML_LANG, app_words
 from engine.words import LANGUAGES
 from puzzles.render import table_styles
@@ -28,6 +29,7 @@ def environment() -> Environment:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.filters["without"] = without
+    made.filters["with_nonce"] = with_nonce
     return made
 
 
@@ -64,6 +66,7 @@ def frame(language: str, exercise: str | None = None) -> dict[str, Any]:
         "words": words,
         "languages": [(name, HTML_LANG[name], app_words(name)("language.name")) for name in LANGUAGES],
         "exercise": exercise,
+        "theme_script": THEME_SCRIPT,
         "main_exercise": MAIN,
         "contents": contents(language),
         "tokens": f"components/app.components.base/LabComponent/_css/tokens.css?v={version()}",

@@ -3,7 +3,7 @@
 from app.store.database import open_store
 from app.store.errors import StoreError, store_error
 from app.store.store import Store
-from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress, storable
+from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress
 
 __all__ = [
     "STEPS",
@@ -15,6 +15,5 @@ __all__ = [
     "Store",
     "StoreError",
     "open_store",
-    "storable",
     "store_error",
 ]

@@ -64,8 +64,3 @@ class Progress(msgspec.Struct, frozen=True):
             observed=other.observed or self.observed,
             revealed=self.revealed or other.revealed,
         )
-
-
-def storable(text: str) -> str:
-    """``text`` without what no database keeps: NUL, which PostgreSQL refuses, and halves of characters."""
-    return text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")

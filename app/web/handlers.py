@@ -7,15 +7,20 @@ from typing import Any
 
 from bokeh.server.session import ServerSession
 from panel.io.server import DocHandler
-from tornado.web import Application, GZipContentEncoding, RequestHandler, StaticFileHandler
+from tornado.web import Application, GZipContentEncoding, HTTPError, RequestHandler, StaticFileHandler
 
 from app.server import server
+from app.settings import settings
 from app.store import StoreError
 from app.web.identity import language_of, recognise
+from app.web.limits import limits
+from app.web.notices import notify
+from app.web.policy import POLICY, new_nonce, page_policy, reading_policy
 from app.words import first_argument
 from puzzles import names as exercises
 from puzzles.render import table_styles
 
+AGAIN = 5  # seconds after which a page that was refused asks again
 READ = Path(__file__).parents[2] / "static"
 
 
@@ -25,15 +30,24 @@ class LearnerPage(DocHandler):
     session: ServerSession | None = None
 
     async def prepare(self) -> None:
+        path, url = self.request.path, self.application_context.url or "/"
+        if path.endswith("/") and url != "/":  # its links are relative to the address without the slash
+            self.redirect(path.rstrip("/") + (f"?{self.request.query}" if self.request.query else ""))
+            return
         await super().prepare()  # type: ignore[no-untyped-call]
         recognise(self)
         compress_answers(self.application)
 
     async def get_session(self) -> ServerSession:  # type: ignore[override]
         self.session = await super().get_session()  # type: ignore[misc]
+        nonce = new_nonce()
+        self.session.document.template_variables["nonce"] = nonce
+        self.set_header(POLICY, page_policy(nonce))
         return self.session
 
     async def get(self, *args: Any, **names: Any) -> None:
+        if self._is_too_much():
+            return
         asked = first_argument(self.request.query_arguments, "ex")
         if asked is not None and asked not in exercises():
             self._unknown(asked)
@@ -42,11 +56,24 @@ class LearnerPage(DocHandler):
         if self.session is not None and not is_built(self.session):
             self._apologise()
 
+    def _is_too_much(self) -> bool:
+        """Whether no page can be made now; then a notice is, which asks again by itself."""
+        wait = limits().opening.refuse(str(self.request.remote_ip))
+        full = len(list(self.application_context.sessions)) >= settings().most_sessions
+        if wait or full:
+            notify(self, 429 if wait else 503, again=max(AGAIN, round(wait)))
+        return bool(wait or full)
+
+    def write_error(self, status_code: int, **names: Any) -> None:
+        notify(self, status_code)
+        self.finish()
+
     def _unknown(self, asked: str) -> None:
         """Say that there is no such exercise, and which there are."""
         from app.pages.template import unknown_page
 
         self.set_status(404)
+        self.set_header(POLICY, page_policy())
         self.set_header("Cache-Control", "no-store")
         self.write(unknown_page(language_of(self), asked))
 
@@ -56,6 +83,7 @@ class LearnerPage(DocHandler):
         self.clear()
         recognise(self)
         self.set_status(500)
+        self.set_header(POLICY, page_policy())
         self.set_header("Cache-Control", "no-store")
         self.write(error_page(language_of(self)))
 
@@ -100,8 +128,34 @@ class TableSheet(RequestHandler):
 class Read(StaticFileHandler):
     """The pages without JavaScript."""
 
+    def set_default_headers(self) -> None:
+        self.set_header(POLICY, reading_policy())
+
     def set_extra_headers(self, path: str) -> None:
         self.set_header("Cache-Control", "no-cache")
+
+    def write_error(self, status_code: int, **names: Any) -> None:
+        notify(self, status_code)
+        self.finish()
+
+
+class Icon(RequestHandler):
+    """The icon; Bokeh has it at the very root only."""
+
+    def get(self) -> None:
+        icon: bytes | None = getattr(self.application, "icon", None)
+        if icon is None:
+            raise HTTPError(404)
+        self.set_header("Content-Type", "image/x-icon")
+        self.set_header("Cache-Control", "max-age=86400")
+        self.write(icon)
+
+
+class ToRoot(RequestHandler):
+    """The prefix of the lab without its slash."""
+
+    def get(self) -> None:
+        self.redirect(f"{self.request.path}/")
 
 
 class ToRead(RequestHandler):

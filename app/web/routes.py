@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import bokeh.server.server as bokeh_server
 import panel.io.server as panel_server
 from bokeh.embed.bundle import extension_dirs
 from bokeh.server import urls
 
+from app.web.application import LabApplication
 from app.web.compressed import ComponentFiles, Extensions, Scripts
-from app.web.handlers import READ, Health, LearnerPage, Read, TableSheet, ToRead
-from app.web.squeezed import SqueezedSocket
+from app.web.handlers import READ, Health, Icon, LearnerPage, Read, TableSheet, ToRead, ToRoot
+from app.web.socket import LearnerSocket
 
 ROUTES: list[Any] = [
+    (r"", ToRoot),
+    (r"/favicon.ico", Icon),
     (r"/healthz", Health),
     (r"/lab/tables.css", TableSheet),
     (r"/read", ToRead),
@@ -24,6 +28,11 @@ ROUTES: list[Any] = [
     (r"/static/extensions/(.*)", Extensions, {"root": extension_dirs}),
     (r"/static/(.*)", Scripts),
 ]
+OURS: dict[type[Any], type[Any]] = {
+    panel_server.DocHandler: LearnerPage,
+    panel_server.WSHandler: LearnerSocket,
+}
+CLOSED = ("/autoload.js", "/metadata")  # a way to a session, and to its name, that no page of ours takes
 
 
 def install() -> None:
@@ -31,9 +40,10 @@ def install() -> None:
     if any(pattern[1] is Health for pattern in urls.toplevel_patterns):
         return
     urls.toplevel_patterns[:0] = ROUTES
-    for place, pattern in enumerate(urls.per_app_patterns):
-        if pattern[1] is panel_server.DocHandler:
-            urls.per_app_patterns[place] = (pattern[0], LearnerPage)
-        elif pattern[1] is panel_server.WSHandler:
-            urls.per_app_patterns[place] = (pattern[0], SqueezedSocket)
+    urls.per_app_patterns[:] = [
+        (pattern[0], OURS.get(pattern[1], pattern[1]))
+        for pattern in urls.per_app_patterns
+        if pattern[0] not in CLOSED
+    ]
+    bokeh_server.BokehTornado = LabApplication  # type: ignore[attr-defined]
     panel_server.ComponentResourceHandler = ComponentFiles  # type: ignore[misc]

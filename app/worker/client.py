@@ -46,12 +46,18 @@ class Worker:
         self._loaded: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
         self._waiting = 0
+        self.starts = 0
         self._number = 0
         self._tasks: set[asyncio.Task[Reply]] = set()
 
     @property
     def alive(self) -> bool:
         return self.process is not None and self.process.returncode is None
+
+    @property
+    def waiting(self) -> int:
+        """Commands that wait or are being served."""
+        return self._waiting
 
     @property
     def state(self) -> str:
@@ -165,6 +171,7 @@ class Worker:
     async def _ready(self) -> None:
         if self.alive:
             return
+        self.starts += 1
         self.process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "app.worker.child"),
             stdin=asyncio.subprocess.PIPE,

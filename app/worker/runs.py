@@ -42,8 +42,14 @@ class Runs:
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
+        self.started = 0  # runs whose first ticks were made
         self._recordings: OrderedDict[str, Recording] = OrderedDict()
         self._comparisons: OrderedDict[tuple[Request, ...], asyncio.Future[dict[str, Any]]] = OrderedDict()
+
+    @property
+    def kept(self) -> int:
+        """Recordings that are known."""
+        return len(self._recordings)
 
     def recording(self, spec: RunSpec) -> Recording:
         """What is known of this run, without asking anybody. May forget the recording used longest ago."""
@@ -93,5 +99,6 @@ class Runs:
             raise WorkerRefused(f"the run has not ended after {LONGEST} ticks")
         upto = min(start + CHUNK, ticks) - 1
         answer = await self.worker.advance(recording.spec, start, upto)
+        self.started += start == 0
         recording.records.extend(answer.records)
         recording.done = answer.done

@@ -34,7 +34,7 @@ class SocketClient:
         token = TOKEN.search(self.html)
         assert token is not None
         self.socket = await websocket_connect(
-            self.page.replace("http://", "ws://") + "/ws", subprotocols=["bokeh", token[1]]
+            self.page.partition("?")[0].replace("http://", "ws://") + "/ws", subprotocols=["bokeh", token[1]]
         )
         await self._receive()
         return (await self.ask("PULL-DOC-REQ", {}))["doc"]

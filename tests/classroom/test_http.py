@@ -10,6 +10,7 @@ from tornado.web import create_signed_value
 
 from app.classroom.gate import TEACHER, Patience
 from app.classroom.keys import Keys
+from app.web.policy import THEME_SCRIPT
 from tests.classroom.running import ClassServing, Visitor, lock
 
 TEACHERS = ("/teach", "/teach/board", "/teach/predictions.csv", "/teach/predictions.json")
@@ -188,7 +189,7 @@ def test_pages_of_the_class_load_nothing_from_elsewhere_and_run_nothing_inline(t
     for path in ("/", "/teach?show=1", "/teach/nothing"):
         page = teacher.get(path)
         assert "//" not in page.text.replace("</", "")
-        assert "<script>" not in page.text
+        assert "<script>" not in page.text.replace(f"<script>{THEME_SCRIPT}</script>", "")
         assert "style=" not in page.text
     assert "default-src 'none'" in teacher.get("/teach").headers["Content-Security-Policy"]
 

@@ -1,4 +1,4 @@
-"""The server is killed while a class locks: what was acknowledged is there, once; the rest is locked again."""
+"""The server is killed while a class locks: what was acknowledged is there, once; the rest again."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from typing import Any
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Route, expect
 
 from tests.serving import Serving
+from tests.ui.waiting import wait_without_eval
 
 PATIENCE = 15_000  # ms
 REQUIRED = {
@@ -50,6 +51,7 @@ class Learner:
     def new_page(self) -> Page:
         """Another tab of the same browser."""
         page = self.context.new_page()
+        wait_without_eval(page, PATIENCE)
         page.on("console", self._said)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("websocket", self._connected)
