@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from engine.bench.paper import mega, milli, page
 from engine.bench.setting import Setting
-from engine.bench.timing import median_seconds
+from engine.bench.timing import least_seconds
 from engine.kernels.attention import TILE, tiled, whole
 from engine.kernels.memory import peak_bytes
 from engine.kernels.traffic import tiled_bytes, whole_bytes
@@ -55,7 +55,7 @@ def _at(length: int, repeats: int) -> list[Attend]:
         "tiled": partial(tiled, queries, keys, values, causal=False),
         LIBRARY: partial(functional.scaled_dot_product_attention, queries, keys, values),
     }
-    took, right = median_seconds(ways, repeats), ways[LIBRARY]()
+    took, right = least_seconds(ways, repeats), ways[LIBRARY]()
     moved = {
         "whole": whole_bytes(length, HEAD_DIM, CACHE),
         "tiled": tiled_bytes(length, HEAD_DIM, min(TILE, length), CACHE),

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.bench.paper import mega, milli, page
 from engine.bench.setting import Setting
-from engine.bench.timing import median_seconds
+from engine.bench.timing import least_seconds
 from engine.kernels import fusion
 from engine.kernels.memory import peak_bytes
 from engine.kernels.traffic import norm_product_bytes, swiglu_bytes
@@ -75,7 +75,7 @@ def _norm_product(rows: int) -> dict[bool, _Way]:
 
 
 def _chain(name: str, rows: int, width: int, ways: dict[bool, _Way], repeats: int) -> list[Chain]:
-    took = median_seconds({fused: way.run for fused, way in ways.items()}, repeats)
+    took = least_seconds({fused: way.run for fused, way in ways.items()}, repeats)
     difference = float((ways[True].run() - ways[False].run()).abs().max())
     return [
         Chain(name, fused, rows, width, way.moved, peak_bytes(way.run), took[fused], difference)

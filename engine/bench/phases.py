@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from engine.bench.paper import grid, heading, mega, milli, plain
 from engine.bench.setting import Setting
-from engine.bench.timing import median, seconds, take_turns
+from engine.bench.timing import least_seconds
 from engine.model.cache import PagedKVCache
 from engine.model.flops import forward_flops
 from engine.model.layout import Chunk
@@ -41,7 +41,8 @@ class Peaks(msgspec.Struct, frozen=True):
 class Tick(msgspec.Struct, frozen=True):
     """The forward of one tick: ``decode`` gives one token to each of ``count`` requests of 64
     tokens, ``prefill`` reads one prompt of ``count`` tokens. FLOPs and bytes are computed (float32
-    weights, keys and values; activations left out), ``seconds`` is the median."""
+    weights, keys and values; activations left out), ``seconds`` the fewest of
+    the repeats."""
 
     model: str
     phase: str
@@ -94,21 +95,15 @@ def _bandwidth(size: int, repeats: int) -> float:
 
 def _best(function: Callable[[], Tensor], repeats: int) -> float:
     """The fewest seconds of several calls: a peak is what is possible, not what is usual."""
-    return min(seconds(function) for _ in range(repeats + 1))
+    return least_seconds({0: function}, repeats)[0]
 
 
 def _ticks(name: str, model: Transformer, prompts: Sequence[int], repeats: int) -> list[Tick]:
     cases = [("decode", count, *decode_tick(model, count, CONTEXT, PAGE)) for count in DECODES]
     cases += [("prefill", count, *_prompt(model, count)) for count in prompts]
-    runs = {
-        (phase, count): partial(seconds, partial(forward, model, cache, chunks))
-        for phase, count, cache, chunks in cases
-    }
-    took = take_turns(runs, repeats)
-    return [
-        _tick(name, model, phase, count, chunks, median(took[phase, count]))
-        for phase, count, _, chunks in cases
-    ]
+    runs = {(phase, count): partial(forward, model, cache, chunks) for phase, count, cache, chunks in cases}
+    took = least_seconds(runs, repeats)
+    return [_tick(name, model, phase, count, chunks, took[phase, count]) for phase, count, _, chunks in cases]
 
 
 def _prompt(model: Transformer, length: int) -> tuple[PagedKVCache, list[Chunk]]:
