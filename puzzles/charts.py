@@ -11,7 +11,7 @@ import math
 import msgspec
 
 WIDTH, HEIGHT = 420, 300
-LEFT, RIGHT, TOP, BOTTOM = 46, 22, 14, 44
+LEFT, RIGHT, TOP, BOTTOM = 46, 22, 14, 46
 SHAPES = ("circle", "square", "triangle", "diamond")
 HUES = (6, 5, 2, 7)  # of the request colours: dark enough for lines on paper
 
@@ -169,6 +169,12 @@ def powers(low: float, high: float, factor: float) -> tuple[float, ...]:
     return tuple(low * factor**place for place in range(count + 1))
 
 
-def beyond(values: list[float], step: float) -> float:
-    """The first multiple of ``step`` that no value exceeds."""
-    return step * math.ceil(max(values) / step)
+MOST_STEPS = 6
+
+
+def steps(values: list[float]) -> tuple[float, ...]:
+    """0 and equal round steps up to the first that no value exceeds; at most ``MOST_STEPS`` of them."""
+    top = max(values)
+    unit = 10.0 ** math.floor(math.log10(top / MOST_STEPS))
+    step = next(unit * factor for factor in (1, 2, 5, 10) if top <= MOST_STEPS * unit * factor)
+    return tuple(round(step * place, 9) for place in range(math.ceil(round(top / step, 9)) + 1))

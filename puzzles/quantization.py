@@ -184,7 +184,7 @@ def record() -> Recorded:
 class Sheet(msgspec.Struct, frozen=True):
     """A table of finished texts; the first of each row heads it.
 
-    ``numbers``: those after the first ``labels`` are numbers.
+    The first ``labels`` of a row are kept on one line; ``numbers``: those after them are numbers.
     """
 
     caption: str

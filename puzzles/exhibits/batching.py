@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 
 from engine.words import Catalogue
-from puzzles.charts import Axis, Chart, Point, Series, beyond
+from puzzles.charts import Axis, Chart, Point, Series, steps
 from puzzles.exhibits.model import Exhibit
 from puzzles.measured import Neighbour, measured, measured_on
 from puzzles.quantization import Sheet, made, record
@@ -57,13 +57,13 @@ def _ms(seconds: float) -> str:
 
 
 def _chart(found: tuple[Neighbour, ...], words: Catalogue) -> Chart:
-    top = beyond([1000 * tick.seconds for row in found for tick in row.ticks[SHOWN[0] :]], 2)
+    ticks = steps([1000 * row.ticks[tick].seconds for row in found for tick in SHOWN])
     return Chart(
         "neighbour",
         words("exhibit.neighbour.title"),
         words("exhibit.neighbour.picture"),
         Axis("tick", SHOWN[0], SHOWN[-1], tuple(SHOWN[::3])),
-        Axis("ms", 0, top, tuple(range(0, int(top) + 1, 2 if top <= 12 else 4))),
+        Axis("ms", 0, ticks[-1], ticks),
         tuple(
             Series(
                 words(f"exhibit.neighbour.{row.way}"),

@@ -33,7 +33,7 @@ def journey(words: Catalogue) -> Exhibit:
         for name in STATIONS
     )
     heads = (words("exhibit.journey.station"), *POLICIES, "vLLM", "TensorRT-LLM")
-    sheet = Sheet(words("exhibit.journey.title"), heads, rows, numbers=False)
+    sheet = Sheet(words("exhibit.journey.title"), heads, rows, numbers=False, labels=3)
     return Exhibit(sheets=(sheet,), notes=(words("exhibit.journey.source"),), answers=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.words import Catalogue
 from puzzles.calculator import MODELS
-from puzzles.charts import Axis, Chart, Point, Series, beyond
+from puzzles.charts import Axis, Chart, Point, Series, steps
 from puzzles.exhibits.model import Exhibit
 from puzzles.measured import Step, measured, measured_on
 from puzzles.quantization import Sheet
@@ -68,14 +68,14 @@ def _row(step: Step) -> tuple[str, ...]:
 
 
 def _chart(found: tuple[Step, ...], words: Catalogue) -> Chart:
-    top = beyond([1000 * step.recomputed_seconds for step in found], 5)
+    ticks = steps([1000 * step.recomputed_seconds for step in found])
     ways = {"off": "recomputed_seconds", "on": "cached_seconds"}
     return Chart(
         "cache",
         words("exhibit.cache.title"),
         words("exhibit.cache.picture"),
         Axis("token", 0, 512, (0, 128, 256, 384, 512)),
-        Axis("ms", 0, top, tuple(range(0, int(top) + 1, 5))),
+        Axis("ms", 0, ticks[-1], ticks),
         tuple(
             Series(
                 words(f"exhibit.cache.{way}"),

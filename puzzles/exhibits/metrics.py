@@ -9,7 +9,7 @@ from engine import History, Metrics, Request, Service, simulate
 from engine.percentiles import Range
 from engine.traces import main_trace
 from engine.words import Catalogue
-from puzzles.charts import Axis, Chart, Point, Series, beyond
+from puzzles.charts import Axis, Chart, Point, Series, steps
 from puzzles.exhibits.model import Exhibit
 from puzzles.exhibits.traces import drawn
 from puzzles.quantization import Sheet
@@ -89,13 +89,13 @@ def _tail(values: list[float]) -> str:
 
 
 def _percentile_curve(found: dict[int, list[float]], words: Catalogue) -> Chart:
-    top = beyond([values[-1] for values in found.values()], 0.5)
+    ticks = steps([values[-1] for values in found.values()])
     return Chart(
         "percentiles",
         words("exhibit.percentiles.title"),
         words("exhibit.percentiles.picture"),
         Axis(words("exhibit.percentiles.x"), 0, 100, (0, 25, 50, 75, 95)),
-        Axis("TTFT, s", 0, top, tuple(place / 2 for place in range(int(2 * top) + 1))),
+        Axis("TTFT, s", 0, ticks[-1], ticks),
         tuple(
             Series(
                 words("exhibit.percentiles.series", count=count),

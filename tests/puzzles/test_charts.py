@@ -19,9 +19,9 @@ from puzzles.charts import (
     Chart,
     Point,
     Series,
-    beyond,
     drawing,
     powers,
+    steps,
 )
 from puzzles.render import chart_figure
 
@@ -79,5 +79,24 @@ def test_text_is_escaped_and_labels_are_printed() -> None:
 def test_ticks() -> None:
     assert powers(0.25, 256, 4) == (0.25, 1, 4, 16, 64, 256)
     assert powers(1, 1024, 4) == (1, 4, 16, 64, 256, 1024)
-    assert beyond([0.2, 5.1], 2) == 6
-    assert beyond([4.0], 2) == 4
+
+
+@pytest.mark.parametrize(
+    ("top", "expected"),
+    [
+        (0.92, (0, 0.2, 0.4, 0.6, 0.8, 1)),
+        (6, (0, 1, 2, 3, 4, 5, 6)),
+        (20.2, (0, 5, 10, 15, 20, 25)),
+        (62, (0, 20, 40, 60, 80)),
+    ],
+)
+def test_an_axis_ends_beyond_its_values_in_round_steps(top: float, expected: tuple[float, ...]) -> None:
+    assert steps([0.1, top]) == expected
+
+
+@given(st.floats(0.001, 1e6))
+def test_steps_are_few_and_enough(top: float) -> None:
+    found = steps([top])
+    assert found[0] == 0
+    assert found[-1] >= top * (1 - 1e-9)
+    assert 2 <= len(found) <= 8
