@@ -140,7 +140,8 @@ def test_recording_states_when_where_and_how(
 
 def test_show_prints_every_format_request_and_layer(committed: Recorded) -> None:
     text = show(committed, layers="int4")
-    for words in (*recorded.FORMATS, "R01", "R04", "blocks.3.mlp.down", "lookup", "max |Δlogit|", "student", "channel", "exact"):
+    named = ("R01", "R04", "blocks.3.mlp.down", "lookup", "max |Δlogit|", "student", "channel", "exact")
+    for words in (*recorded.FORMATS, *named):
         assert words in text
 
 
