@@ -52,6 +52,7 @@ MODELS = {
     "qwen3_32b": Shape(layers=64, heads=64, kv_heads=8, head_dim=128, hidden=5120),
     "qwen3_0_6b": Shape(layers=28, heads=16, kv_heads=8, head_dim=128, hidden=1024),
     "qwen3_4b": Shape(layers=36, heads=32, kv_heads=8, head_dim=128, hidden=2560),
+    "qwen3_14b": Shape(layers=40, heads=40, kv_heads=8, head_dim=128, hidden=5120),
     "mistral_7b": Shape(layers=32, heads=32, kv_heads=8, head_dim=128, hidden=4096),
     "deepseek_v3": Shape(layers=61, heads=128, kv_heads=128, head_dim=128, hidden=7168, latent=576),
 }

@@ -78,7 +78,7 @@ def _side(side: Side, runs: Runs, words: Catalogue) -> str:
     if not _arithmetic(side.text) and names:
         return f"{label_of(names[0], words)}: {_term(names[0], runs, words)}"
     value = evaluate(side.text, finder(runs))
-    shown = plain(round(value, 3)) if isinstance(value, Fraction) else DASH
+    shown = _short(value, 3) if isinstance(value, Fraction) else DASH
     if side.name:
         return f"{run_name(side.name, words)}: {shown}"
     terms = {path: _term(path, runs, words) for path in names}
@@ -100,7 +100,14 @@ def _term(path: Path, runs: Runs, words: Catalogue) -> str:
     if not isinstance(value, Fraction):
         return str(value or "—")
     unit = "" if path[0] in (KV, RECORDED) else MEASURES[path[-1]].unit
-    return printed(float(value), unit, words) if unit else plain(round(value, 4))
+    return printed(float(value), unit, words) if unit else _short(value)
+
+
+def _short(value: Fraction, places: int = 4) -> str:
+    """Without needless zeros; a number too small for ``places`` decimals by its power of ten."""
+    if value and not round(value, places):
+        return f"{float(value):.1e}"
+    return plain(round(value, places))
 
 
 def _with_values(text: str, terms: Mapping[Path, str]) -> str:
@@ -116,7 +123,8 @@ def label_of(path: Path, words: Catalogue) -> str:
     if path[0] == KV:
         return words(f"figure.{path[2]}")
     if path[0] == RECORDED:
-        return words(f"figure.{path[2]}", format=path[1])
+        about = f"given.{path[1]}"
+        return words(f"figure.{path[2]}", format=words(about) if about in words else path[1])
     request = path[1] if len(path) > 2 else ""
     return words(f"field.{path[-1]}", run=run_name(path[0], words), request=request)
 

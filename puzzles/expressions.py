@@ -1,7 +1,7 @@
 """Answers as expressions over runs: ``static.R04.ttft - static.R04.queue``. Computed exactly.
 
 Names are those that ``find`` knows (see figures.py): run.request.measure, run.measure, kv.model.figure,
-recorded.format.figure. Beside + - * / and numbers there are:
+recorded.name.figure. Beside + - * / and numbers there are:
 
 ``a > b`` (and < >= <= == !=)     holds or fails
 ``change(before, after)``         rises, same or falls

@@ -12,7 +12,7 @@ from puzzles.exercise import Exercise
 from puzzles.expressions import Find, Path, Value, names_in
 from puzzles.finished import Finished
 from puzzles.measures import MEASURES, OF_A_REQUEST, OF_A_RUN
-from puzzles.quantization import Format, Recorded, Speed, read
+from puzzles.quantization import CacheMode, Format, Recorded, Shared, Speed, read
 from puzzles.words import exact
 
 KV, RECORDED = "kv", "recorded"
@@ -47,6 +47,8 @@ def runs_in(text: str) -> tuple[str, ...]:
 
 BITS = {"fp32": 32, "int8": 8, "int4": 4}
 OF_A_FORMAT = ("bits", "linear_share", "total_share", "loss", "changed", "milliseconds")
+OF_A_CACHE = {"largest": "largest", "keys_error": "key_error", "values_error": "value_error"}  # kv_MODE
+OF_A_PAIR = ("difference", "margin", "same")  # fast_ID, exact_ID: a request alone and in company
 
 
 @cache
@@ -58,7 +60,16 @@ def _record() -> Recorded:
 
 
 def recorded_figure(name: str, what: str) -> Value:
-    """A figure of one weight format: shares of fp32 in %, loss in nats per byte, tokens changed, ms."""
+    """A figure of the record by the name of what it is about.
+
+    A weight format: shares of fp32 in %, loss in nats per byte, tokens changed, ms. 8-bit KV (``kv_`` and the
+    mode): largest |Δlogit|, errors. A request alone and in company (mode and id): largest |Δlogit|, the least
+    lead of a chosen token, and 1 when all tokens are the same.
+    """
+    if what in OF_A_CACHE and name in _caches():
+        return exact(getattr(_caches()[name], OF_A_CACHE[what]))
+    if what in OF_A_PAIR:
+        return _of_a_pair(_pairs()[name], what)
     if what == "bits":
         return Fraction(BITS[name])
     if what == "milliseconds":
@@ -70,6 +81,18 @@ def recorded_figure(name: str, what: str) -> Value:
     if what == "loss":
         return exact(form.held_out.loss)
     return exact(form.linear_ratio if what == "linear_share" else form.total_ratio) * 100
+
+
+def _of_a_pair(pair: Shared, what: str) -> Value:
+    return Fraction(pair.same_tokens) if what == "same" else Fraction(str(getattr(pair, what)))
+
+
+def _caches() -> dict[str, CacheMode]:
+    return {f"kv_{one.mode}": one for one in _record().caches}
+
+
+def _pairs() -> dict[str, Shared]:
+    return {f"{one.mode}_{one.id}": one for one in _record().company}
 
 
 def _format(name: str) -> Format:
@@ -96,13 +119,20 @@ def _known(path: Path, exercise: Exercise) -> bool:
     if path[0] == KV:
         return len(path) == 3 and path[2] in FIGURES and bool(model(path[1]))
     if path[0] == RECORDED:
-        return len(path) == 3 and path[2] in OF_A_FORMAT and path[1] in _formats()
+        return len(path) == 3 and _recorded(path[1], path[2])
     if path[0] not in {run.name for run in exercise.runs}:
         return False
     if len(path) == 2:
         return path[1] in OF_A_RUN
     present = {request.id for request in exercise.requests_of(path[0])}
     return len(path) == 3 and path[1] in present and path[2] in OF_A_REQUEST
+
+
+def _recorded(name: str, what: str) -> bool:
+    """Whether the record has that figure."""
+    if name in _formats():
+        return what in OF_A_FORMAT
+    return what in OF_A_CACHE if name in _caches() else what in OF_A_PAIR and name in _pairs()
 
 
 def _formats() -> set[str]:

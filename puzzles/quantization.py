@@ -106,8 +106,48 @@ class Speed(msgspec.Struct, frozen=True):
     milliseconds: float
 
 
+class Smaller(msgspec.Struct, frozen=True):
+    """A pruned or distilled model beside the original: share of zeros, bytes, Δlogit, loss, ms per step."""
+
+    name: str
+    zeros: float
+    total_bytes: int
+    sparse_bytes: int
+    largest: float
+    changed: int
+    tokens: int
+    loss: float
+    milliseconds: float
+
+
+class CacheMode(msgspec.Struct, frozen=True):
+    """8-bit keys and values with the scale from ``mode``: share of fp32's bytes, errors, Δlogit."""
+
+    mode: str
+    ratio: float
+    key_error: float
+    value_error: float
+    largest: float
+    mean: float
+    changed: int
+    tokens: int
+
+
+class Shared(msgspec.Struct, frozen=True):
+    """One request alone against in company: ``first`` token whose logits differ in any bit, largest |Δlogit|,
+    the least lead of a chosen token."""
+
+    mode: str
+    id: str
+    first: int | None
+    difference: float
+    margin: float
+    same_tokens: bool
+
+
 class Recorded(msgspec.Struct, frozen=True):
-    """The record: when, where and with which settings, the comparison, and the speed on that day."""
+    """The record: when, where and with which settings, the comparison, and the speed on that day; then other
+    ways to be smaller, 8-bit KV, and requests alone and in company."""
 
     date: str
     processor: str
@@ -115,6 +155,9 @@ class Recorded(msgspec.Struct, frozen=True):
     settings: Settings
     comparison: Comparison
     speed: list[Speed]
+    smaller: list[Smaller] = []
+    caches: list[CacheMode] = []
+    company: list[Shared] = []
 
 
 def read(place: Path = PLACE) -> Recorded | None:
@@ -127,16 +170,28 @@ def read(place: Path = PLACE) -> Recorded | None:
         raise InputError(f"{place.name}: {error}") from None
 
 
+def record() -> Recorded:
+    """The committed record. Raises InputError when there is none."""
+    found = read()
+    if found is None:
+        raise InputError(f"{PLACE.name} is missing: python -m engine.quantize record writes it")
+    return found
+
+
 # ---- tables ---------------------------------------------------------------------------------------
 
 
 class Sheet(msgspec.Struct, frozen=True):
-    """A table of finished texts; the first of each row heads it. ``numbers``: the others are numbers."""
+    """A table of finished texts; the first of each row heads it.
+
+    The first ``labels`` of a row are kept on one line; ``numbers``: those after them are numbers.
+    """
 
     caption: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numbers: bool = True
+    labels: int = 1
 
 
 def made(recorded: Recorded, words: Catalogue) -> str:

@@ -52,7 +52,7 @@ UNITS = {
         Unit("req/s", Fraction(1, 50), {"req/s": ONE, "requests/s": ONE}, "0.75", decimals=True),
         Unit("FLOP/B", Fraction(1, 20), {"flop/b": ONE, "flops/b": ONE, "flop/byte": ONE}, "4.5"),
         Unit("%", Fraction(1), {"%": ONE}, "80"),
-        Unit("×", Fraction(1, 20), {"x": ONE, "×": ONE}, "1.5"),
+        Unit("×", Fraction(1, 20), {"x": ONE, "×": ONE}, "7.5"),
         Unit("nats", Fraction(1, 100), {"nats": ONE, "nat": ONE}, "1.25", decimals=True),
         *map(_counted, ("tokens", "pages", "requests", "ticks", "slots", "gaps", "rounds", "times")),
     )

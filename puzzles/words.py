@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 from engine.words import Catalogue, catalogue
@@ -13,9 +14,12 @@ from puzzles.calculator import MODELS, SHAPE
 DASH = "—"  # where there is no value
 
 
+@cache
 def puzzle_words(language: str) -> Catalogue:
-    """The texts of puzzles in ``language``. Raises KeyError for an unknown language."""
-    return catalogue(Path(__file__).parent, language)
+    """The texts of puzzles in ``language``, those of the exhibits too. Raises KeyError for an unknown
+    language."""
+    room = Path(__file__).parent
+    return Catalogue(language, catalogue(room, language).texts | catalogue(room / "exhibits", language).texts)
 
 
 def number(value: float | int | Fraction | Decimal, places: int = 2) -> str:

@@ -12,26 +12,34 @@ import msgspec
 import torch
 
 from engine.bench import (
+    attention,
     bandwidth,
+    fusion,
     huggingface,
     invariance,
     kv_cache,
     memory,
+    neighbour,
+    phases,
     prefix,
     serving,
     speculation,
     tick,
 )
+from engine.bench.attention import Attend
 from engine.bench.bandwidth import Bandwidth
+from engine.bench.fusion import Chain
 from engine.bench.huggingface import HuggingFace
-from engine.bench.invariance import Invariance
 from engine.bench.kv_cache import Step
 from engine.bench.memory import Memory
+from engine.bench.neighbour import Neighbour
+from engine.bench.phases import Phases
 from engine.bench.prefix import Prefix
 from engine.bench.serving import Serving
 from engine.bench.setting import Setting
 from engine.bench.speculation import Rounds
 from engine.bench.tick import Tick
+from engine.company import Invariance
 from engine.words import Catalogue
 
 
@@ -55,6 +63,10 @@ _MODULES: tuple[Any, ...] = (
     speculation,
     prefix,
     invariance,
+    phases,
+    attention,
+    fusion,
+    neighbour,
 )
 SECTIONS: dict[str, Section] = {module.NAME: module for module in _MODULES}
 
@@ -85,6 +97,10 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
     speculation: tuple[Rounds, ...] | None = None
     prefix: tuple[Prefix, ...] | None = None
     invariance: tuple[Invariance, ...] | None = None
+    phases: Phases | None = None
+    attention: tuple[Attend, ...] | None = None
+    fusion: tuple[Chain, ...] | None = None
+    neighbour: tuple[Neighbour, ...] | None = None
 
 
 def bench(setting: Setting, names: Sequence[str] = (), say: Callable[[str], object] = print) -> Bench:

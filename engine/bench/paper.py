@@ -8,7 +8,22 @@ from engine.cli.figures import NOTHING
 from engine.cli.table import table
 from engine.words import Catalogue
 
-LEFT = ("way", "mode", "order", "server", "format", "load", "draft", "cache", "what", "curve", "accepted_at")
+LEFT = (
+    "way",
+    "mode",
+    "order",
+    "server",
+    "format",
+    "load",
+    "draft",
+    "cache",
+    "what",
+    "curve",
+    "accepted_at",
+    "model",
+    "phase",
+    "kind",
+)
 """Columns of words; the others hold figures and stand right."""
 
 

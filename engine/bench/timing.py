@@ -46,6 +46,16 @@ def median_seconds(
     return {name: median(found) for name, found in take_turns(timed, repeats, warm_up=warm_up).items()}
 
 
+def least_seconds(
+    contenders: Mapping[Name, Callable[[], object]], repeats: int, *, warm_up: int = 1
+) -> dict[Name, float]:
+    """The fewest wall-clock seconds of each contender, called in turn: what the work takes when nobody
+    else is at the machine. For figures that are compared with a computed bound, not with each other's
+    usual times."""
+    timed = {name: partial(seconds, function) for name, function in contenders.items()}
+    return {name: min(found) for name, found in take_turns(timed, repeats, warm_up=warm_up).items()}
+
+
 def paired_ratio(slow: Sequence[float], fast: Sequence[float]) -> float:
     """Median over repeats of slow ÷ fast within the same repeat."""
     return median(a / b for a, b in zip(slow, fast, strict=True))

@@ -23,6 +23,10 @@ SECTIONS = (
     "speculation",
     "prefix",
     "invariance",
+    "phases",
+    "attention",
+    "fusion",
+    "neighbour",
 )
 
 

@@ -86,15 +86,15 @@ def _run(model: Transformer, cache: PagedKVCache, layout: Layout) -> Tensor:
     normed = _norm_of(model.config, hidden.device)
     for layer, block in enumerate(model.blocks):
         attention, mlp = block.attention, block.mlp
-        joined = _product(attention.qkv, normed(hidden, block.attention_norm))
+        joined = product(attention.qkv, normed(hidden, block.attention_norm))
         heads = joined.view(len(hidden), -1, model.config.head_dim)
-        hidden += _product(attention.output, _attend(heads, angles, cache, layer, layout, model.config))
-        gate, up = _product(mlp.gate_up, normed(hidden, block.mlp_norm)).chunk(2, -1)
-        hidden += _product(mlp.down, functional.silu(gate).mul_(up))
-    return _product(model.head, normed(hidden.index_select(0, layout.wanted), model.norm))
+        hidden += product(attention.output, _attend(heads, angles, cache, layer, layout, model.config))
+        gate, up = product(mlp.gate_up, normed(hidden, block.mlp_norm)).chunk(2, -1)
+        hidden += product(mlp.down, functional.silu(gate).mul_(up))
+    return product(model.head, normed(hidden.index_select(0, layout.wanted), model.norm))
 
 
-def _product(linear: nn.Module, rows: Tensor) -> Tensor:
+def product(linear: nn.Module, rows: Tensor) -> Tensor:
     """`linear` of `rows`; without the detour through the module for a plain matrix that nobody watches."""
     if type(linear) is not nn.Linear or linear._forward_hooks or linear._forward_pre_hooks:
         watched: Tensor = linear(rows)

@@ -1,8 +1,8 @@
 """Keys and values in 8 bits, and where their scale comes from.
 
 Weights are known before the first request; keys and values are not. So the scale is either fixed
-beforehand (`unit`: 1.0, `calibrated`: from text, one number per layer, `channel`: for keys one
-number per channel) or taken from each token as it is written (`token`).
+beforehand (`unit`: 1.0, `calibrated`: from text, one number per layer, `tensor`: so for keys only,
+`channel`: for keys one number per channel) or taken from each token as it is written (`token`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from engine.quantize.grid import EIGHT_BIT, SMALLEST_SCALE
 MODES = {
     "unit": "fixed at 1.0",
     "calibrated": "largest magnitude on calibration text / 127, per layer",
+    "tensor": "keys: the same; values: from each token as it is written",
     "channel": "keys: the same per channel; values: from each token as it is written",
     "token": "from each token as it is written, per head",
 }
@@ -44,7 +45,8 @@ class KVScales:
 
 
 def kv_scales(mode: str, model: Transformer, windows: Sequence[Sequence[int]] = ()) -> KVScales:
-    """The scales of `mode` for `model`; `calibrated` and `channel` look at `windows` of tokens.
+    """The scales of `mode` for `model`; `calibrated`, `tensor` and `channel` look at
+    `windows` of tokens.
 
     Raises `QuantizationError` for an unknown mode, and when there is no text to look at.
     """
@@ -61,6 +63,8 @@ def kv_scales(mode: str, model: Transformer, windows: Sequence[Sequence[int]] = 
     )
     if mode == "channel":
         return KVScales(mode, _scale(keys, (2,)))
+    if mode == "tensor":
+        return KVScales(mode, _scale(keys, (1, 2, 3)))
     return KVScales(mode, _scale(keys, (1, 2, 3)), _scale(values, (1, 2, 3)))
 
 

@@ -13,14 +13,18 @@ from typing import Any
 import msgspec
 import torch
 
+from engine.company import Invariance, invariances
 from engine.model.weights import FOLDER, load_preset, write_atomically
 from engine.quantize.compare import MAIN_FORMATS, Comparison, comparison
 from engine.quantize.convert import quantize
+from engine.quantize.exhibits import CacheMode, Smaller, cache_modes, smaller_rows
 from engine.quantize.speed import DecodeSpeed, decode_speeds
+from engine.traces import main_trace
 
 RECORDED = Path(__file__).resolve().parent.parent / "recorded.json"
 FORMATS = (*MAIN_FORMATS, "int4-gptq", "int4-awq")
 DIGITS = 5
+COMPANY = 3  # requests of the main trace that share ticks
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -39,7 +43,9 @@ class Settings(msgspec.Struct, frozen=True):
 class Recorded(msgspec.Struct, frozen=True):
     """A comparison with when, where and how it was made.
 
-    `speed` is of that machine on that day and nothing that another machine should reproduce.
+    `speed`, and the milliseconds in `smaller`, are of that machine on that day and nothing that
+    another machine should reproduce. `company` is R01–R03 of the main trace, each alone and
+    together.
     """
 
     date: str
@@ -48,10 +54,14 @@ class Recorded(msgspec.Struct, frozen=True):
     settings: Settings
     comparison: Comparison
     speed: list[DecodeSpeed]
+    smaller: list[Smaller]
+    caches: list[CacheMode]
+    company: list[Invariance]
 
 
 def record(formats: Sequence[str] = FORMATS, held_out_bytes: int | None = None) -> Recorded:
     """Measure now, on this machine, numbers rounded to `DIGITS` significant digits."""
+    model = load_preset("tiny")
     settings = Settings(weights_checksum(), torch.get_num_threads(), held_out_bytes, DIGITS)
     measured = Recorded(
         date=datetime.date.today().isoformat(),
@@ -59,7 +69,10 @@ def record(formats: Sequence[str] = FORMATS, held_out_bytes: int | None = None) 
         torch=str(torch.__version__),
         settings=settings,
         comparison=comparison(formats=formats, held_out_bytes=held_out_bytes),
-        speed=_speeds(formats),
+        speed=decode_speeds({name: quantize(model, name) for name in formats}),
+        smaller=smaller_rows(model, held_out_bytes),
+        caches=cache_modes(model),
+        company=invariances(model, main_trace()[:COMPANY]),
     )
     return msgspec.convert(_rounded(msgspec.to_builtins(measured)), Recorded)
 
@@ -83,11 +96,6 @@ def processor() -> str:
     """Architecture, cores and vector instructions, as in `x86_64, 2 cores, AVX-512`."""
     vectors = torch.backends.cpu.get_cpu_capability().replace("AVX512", "AVX-512")
     return f"{platform.machine()}, {os.cpu_count()} cores, {vectors}"
-
-
-def _speeds(formats: Sequence[str]) -> list[DecodeSpeed]:
-    model = load_preset("tiny")
-    return decode_speeds({name: quantize(model, name) for name in formats if name in MAIN_FORMATS})
 
 
 def _rounded(value: Any) -> Any:

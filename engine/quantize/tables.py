@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from engine.quantize.compare import Comparison, FormatResult
 from engine.quantize.kv_quality import KVResult
 from engine.quantize.recorded import Recorded
@@ -43,6 +45,7 @@ def show(recorded: Recorded, layers: str | None = None) -> str:
     compared, settings = recorded.comparison, recorded.settings
     made = f"{recorded.date}, {recorded.processor}, torch {recorded.torch}, {settings.threads} thread(s)"
     parts = [made, format_table(compared), _text_table(compared), _speed_table(recorded)]
+    parts += [_struct_table(rows) for rows in (recorded.smaller, recorded.caches, recorded.company)]
     if layers is not None:
         parts.append(_layer_table(compared.of(layers)))
     return "\n\n".join(parts)
@@ -63,7 +66,9 @@ def _aligned(text: str, width: int) -> str:
 
 def _cell(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.4f}"
+        return f"{value:.1e}" if 0 < abs(value) < 5e-5 else f"{value:.4f}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
@@ -127,6 +132,12 @@ def _text_rows(compared: Comparison) -> Iterator[tuple[object, ...]]:
 def _speed_table(recorded: Recorded) -> str:
     rows = ((speed.format, speed.rows, speed.context, speed.milliseconds) for speed in recorded.speed)
     return aligned(("format", "rows", "context", "ms per step"), rows)
+
+
+def _struct_table(rows: Sequence[msgspec.Struct]) -> str:
+    """A column per field, called as it is."""
+    found = [msgspec.structs.asdict(row) for row in rows]
+    return aligned(list(found[0]), (list(row.values()) for row in found)) if found else ""
 
 
 def _layer_table(result: FormatResult) -> str:

@@ -8,6 +8,7 @@ from puzzles.render.environment import environment, page_styles, table_styles
 from puzzles.render.tables import (
     answers_table,
     belief_block,
+    chart_figure,
     evidence_table,
     items_table,
     log_table,
@@ -28,6 +29,7 @@ from puzzles.render.tables import (
 __all__ = [
     "answers_table",
     "belief_block",
+    "chart_figure",
     "environment",
     "evidence_table",
     "items_table",

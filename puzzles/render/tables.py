@@ -9,6 +9,8 @@ from markupsafe import Markup
 
 from engine import History
 from engine.words import Catalogue
+from puzzles import charts
+from puzzles.charts import Chart, drawing
 from puzzles.comparison import PolicyTable
 from puzzles.evidence import EvidenceRow
 from puzzles.exercise import Exercise
@@ -117,6 +119,22 @@ def quantization_tables(recorded: Recorded, language: str) -> list[Markup]:
     """The rest of the record: texts, errors per layer, speed."""
     words = puzzle_words(language)
     return [sheet_table(sheet(recorded, words)) for sheet in (texts_sheet, layers_sheet, speed_sheet)]
+
+
+def chart_figure(chart: Chart) -> Markup:
+    """A chart as a figure with its key. Raises ValueError for a value outside its axis."""
+    macro = environment().get_template("charts.html").module.chart  # type: ignore[attr-defined]
+    return Markup(macro(chart, drawing(chart), SIZE))
+
+
+SIZE = {
+    "width": charts.WIDTH,
+    "height": charts.HEIGHT,
+    "left": charts.LEFT,
+    "right": charts.WIDTH - charts.RIGHT,
+    "top": charts.TOP,
+    "bottom": charts.HEIGHT - charts.BOTTOM,
+}
 
 
 def sheet_table(sheet: Sheet) -> Markup:

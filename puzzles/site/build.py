@@ -8,11 +8,12 @@ from pathlib import Path
 from engine.words import LANGUAGES
 from puzzles.course import course, names, room_of
 from puzzles.exercise import Exercise
+from puzzles.exhibits import exhibit
+from puzzles.exhibits.source import FILES, page_of, source_of
 from puzzles.library import load
 from puzzles.quantization import read
 from puzzles.render import environment, page_styles
 from puzzles.site.exercise_page import exercise_context, weights_context
-from puzzles.site.exhibits import exhibit
 from puzzles.site.glossary import GROUPS
 from puzzles.words import puzzle_words
 
@@ -60,6 +61,8 @@ def _pages(language: str) -> Iterator[tuple[str, str]]:
     yield "glossary.html", _page("glossary.html", "glossary.html", language, groups=GROUPS)
     yield "weights.html", _page("weights.html", "weights.html", language, **weights_context(language, read()))
     yield from _room_pages(language)
+    for path in FILES:
+        yield page_of(path), _page("code.html", page_of(path), language, path=path, source=source_of(path))
     shown = all_exercises()
     for exercise in shown:
         siblings = [other for other in shown if other.name == exercise.name and other.seed != exercise.seed]

@@ -5,14 +5,31 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
+SVG = {"svg", "g", "path", "line", "text", "desc"}  # and title
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
 ALLOWED = {
     "html", "head", "body", "title", "a", "header", "nav", "main", "footer", "h1", "h2", "h3", "p", "ol",
     "ul", "li", "dl", "dt", "dd", "div", "span", "b", "strong", "small", "q", "abbr", "details", "summary",
     "table",
-    "caption", "thead", "tbody", "tr", "th", "td", *VOID,
+    "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "pre", "code", *SVG, *VOID,
 }  # fmt: skip
-BLOCKS = {"p", "div", "ul", "ol", "dl", "table", "h1", "h2", "h3", "details", "header", "main", "footer"}
+BLOCKS = {
+    "figure",
+    "pre",
+    "p",
+    "div",
+    "ul",
+    "ol",
+    "dl",
+    "table",
+    "h1",
+    "h2",
+    "h3",
+    "details",
+    "header",
+    "main",
+    "footer",
+}
 INLINE = {"p", "span", "a", "b", "strong", "small", "q", "abbr", "h1", "h2", "h3", "dt", "caption", "summary"}
 PARENTS = {
     "li": {"ul", "ol"},
@@ -25,7 +42,14 @@ PARENTS = {
     "dt": {"dl", "div"},
     "dd": {"dl", "div"},
     "summary": {"details"},
-    "title": {"head"},
+    "title": {"head", "svg"},
+    "desc": {"svg"},
+    "g": {"svg"},
+    "path": {"svg", "g"},
+    "line": {"g"},
+    "text": {"svg", "g"},
+    "figcaption": {"figure"},
+    "code": {"pre"},
 }
 
 

@@ -9,9 +9,7 @@ import pytest
 from engine import InputError, Request, Service, simulate
 from engine.speculation import expected_tokens
 from engine.traces import main_trace
-from engine.words import LANGUAGES
 from puzzles.calculator import MODELS, Shape, model, tokens_per_round
-from puzzles.site.exhibits import EXHIBITS, exhibit
 from puzzles.tools import TOOLS, tool_values
 
 
@@ -98,18 +96,3 @@ def test_an_unknown_model_is_refused_with_the_known_ones() -> None:
 def test_a_round_is_what_the_engine_expects(acceptance: str, guesses: int) -> None:
     found = tokens_per_round(Fraction(acceptance), guesses)
     assert float(found) == pytest.approx(expected_tokens(float(acceptance), guesses))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", sorted(EXHIBITS))
-def test_every_exhibit_has_words_and_a_table(name: str, language: str) -> None:
-    shown = exhibit(name, language)
-    assert shown["title"]
-    assert shown["lead"]
-    assert str(shown["table"]).count("<tr>") > 3
-
-
-def test_the_exhibit_prints_the_figures_of_the_tools() -> None:
-    table = str(exhibit("tools", "en")["table"])
-    for text in ("0.10 s", "0.05 s", "0.65 s", "2.00 s", "1.00 s", "1.81 s"):
-        assert text in table

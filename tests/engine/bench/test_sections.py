@@ -10,7 +10,21 @@ import msgspec
 import pytest
 
 from engine import Request
-from engine.bench import SECTIONS, Bench, Setting, bandwidth, bench, huggingface, prefix, serving, speculation
+from engine.bench import (
+    SECTIONS,
+    Bench,
+    Setting,
+    attention,
+    bandwidth,
+    bench,
+    fusion,
+    huggingface,
+    neighbour,
+    phases,
+    prefix,
+    serving,
+    speculation,
+)
 from engine.bench import kv_cache as kv_cache_section
 from engine.bench.bench import this_machine
 from engine.bench.load import SERVICE, serve
@@ -158,3 +172,42 @@ def test_transformers_is_asked_for_by_name_only_when_needed(monkeypatch: pytest.
     monkeypatch.setattr(importlib, "import_module", refuse)
     with pytest.raises(ImportError, match="transformers"):
         Llama(small_model())
+
+
+def test_the_neighbour_comes_in_its_tick_and_is_served_as_the_way_says(setting: Setting) -> None:
+    found = {row.way: row for row in neighbour.measure(setting)}
+    prefills = {way: [tick.prefill for tick in row.ticks[neighbour.ARRIVES :]] for way, row in found.items()}
+    assert sum(prefills["alone"]) == 0
+    assert prefills["whole"][:2] == [256, 0]
+    assert prefills["chunks"][:5] == [64, 64, 64, 64, 0]
+    assert prefills["shared"][:9] == [29] * 8 + [24]  # what three decodes leave of 32
+    assert {row.ticks[neighbour.ARRIVES].decodes for row in found.values()} == {neighbour.STREAMS}
+    assert found["alone"].first is None
+    assert all(row.first is not None for way, row in found.items() if way != "alone")
+
+
+def test_attention_and_fusion_give_the_same_output_either_way(setting: Setting) -> None:
+    for row in attention.measure(setting):
+        assert row.difference < 1e-5
+    for chain in fusion.measure(setting):
+        assert chain.difference < 1e-4
+    by_way = {(row.length, row.way): row for row in attention.measure(setting)}
+    whole, tiled = by_way[1024, "whole"], by_way[1024, "tiled"]
+    assert whole.moved is not None
+    assert tiled.moved is not None
+    assert whole.extra is not None
+    assert tiled.extra is not None
+    assert tiled.moved < whole.moved / 10
+    assert tiled.extra < whole.extra / 5
+
+
+def test_phases_are_ticks_of_both_models_under_a_roof(setting: Setting) -> None:
+    found = phases.measure(setting)
+    assert [(tick.model, tick.phase, tick.count) for tick in found.ticks] == [
+        (model, phase, count)
+        for model in ("tiny", "large")
+        for phase, counts in (("decode", phases.DECODES), ("prefill", phases.QUICK_PROMPTS))
+        for count in counts
+    ]
+    assert min(found.peaks.flops, found.peaks.memory, found.peaks.cache) > 0
+    assert all(tick.intensity == tick.flops / (tick.weight_bytes + tick.kv_bytes) for tick in found.ticks)

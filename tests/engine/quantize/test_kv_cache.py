@@ -51,10 +51,12 @@ def test_where_the_scale_comes_from_decides(results: dict[str, KVResult]) -> Non
 
 
 def test_one_error_number_does_not_tell_which_logits_move(results: dict[str, KVResult]) -> None:
-    """Scales per channel halve the error of values and move the logits as far as one scale per layer."""
-    calibrated, channel = results["calibrated"], results["channel"]
-    assert channel.value_error < 0.6 * calibrated.value_error
-    assert channel.largest > 0.6 * calibrated.largest
+    """Values alike, keys by one fixed scale per layer or per channel: finer is not safer. A channel that
+    was quiet in the calibration text clips when it is not, and no error number of the values shows it."""
+    tensor, channel = results["tensor"], results["channel"]
+    assert channel.value_error == tensor.value_error
+    assert channel.key_error < 1.6 * tensor.key_error
+    assert channel.largest > 2 * tensor.largest
 
 
 def test_bytes_include_the_scales(results: dict[str, KVResult]) -> None:

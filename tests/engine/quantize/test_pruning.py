@@ -80,14 +80,12 @@ def test_a_senseless_share_is_refused(share: float) -> None:
 
 
 def test_exhibits_have_the_same_figures(trained: Transformer) -> None:
-    shown = smaller_models(trained, student=trained, held_out_bytes=1024)
+    shown = smaller_models(trained, held_out_bytes=1024)
     loss = {result.format: result.held_out.loss for result in shown.formats}
-    assert loss["fp32"] < loss["25 % of weights zero"] < loss["50 % of weights zero"]
-    assert loss["25 % of hidden units gone"] < loss["50 % of hidden units gone"]
-    assert loss["student of one layer"] == loss["fp32"]
-    assert shown.of("50 % of hidden units gone").linear_ratio < 0.65
-    errors = [
-        layer.weight_error for layer in shown.of("2 of 4 weights zero").layers if layer.part.name == "head"
-    ]
+    assert loss["fp32"] < loss["zero-25"] < loss["zero-50"]
+    assert loss["units-25"] < loss["units-50"]
+    assert loss["fp32"] < loss["student"]
+    assert shown.of("units-50").linear_ratio < 0.65
+    errors = [layer.weight_error for layer in shown.of("zero-2-of-4").layers if layer.part.name == "head"]
     assert errors[0] == pytest.approx(0.4, abs=0.2)
     assert msgspec.json.decode(msgspec.json.encode(shown), type=Comparison) == shown

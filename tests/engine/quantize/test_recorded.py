@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from engine.company import invariances
 from engine.model.transformer import Transformer
 from engine.quantize import FORMATS, Comparison, Recorded, comparison, load_recorded, recorded
 from engine.quantize.__main__ import main
 from engine.quantize.compare import FormatResult, PromptResult
+from engine.quantize.exhibits import cache_modes, smaller_rows
+from engine.quantize.kv_cache import MODES
 from engine.quantize.tables import aligned, show
 from engine.traces import main_trace
 
@@ -54,6 +58,51 @@ def assert_prompt_alike(old: PromptResult, new: PromptResult) -> None:
         assert token.divergence == pytest.approx(again.divergence, abs=1e-4, rel=1e-2)
 
 
+def test_smaller_models_are_what_a_fresh_run_gives(committed: Recorded, trained: Transformer) -> None:
+    fresh = smaller_rows(trained, held_out_bytes=2048)
+    assert [one.name for one in committed.smaller] == [one.name for one in fresh]
+    for old, new in zip(committed.smaller, fresh, strict=True):
+        assert (old.total_bytes, old.sparse_bytes, old.tokens) == (
+            new.total_bytes,
+            new.sparse_bytes,
+            new.tokens,
+        )
+        assert old.zeros == pytest.approx(new.zeros, abs=1e-4)
+        assert (old.largest, old.mean) == pytest.approx((new.largest, new.mean), abs=2e-2)
+        assert old.changed == pytest.approx(new.changed, abs=1)  # a close call may fall either way
+    assert committed.smaller[0].loss == committed.comparison.of("fp32").held_out.loss
+    losses = {one.name: one.loss for one in committed.smaller}
+    assert losses["original"] < losses["zero-25"] < losses["zero-50"]
+    assert losses["original"] < losses["student"] < losses["units-50"]
+
+
+def test_caches_are_what_a_fresh_run_gives(committed: Recorded, trained: Transformer) -> None:
+    fresh = cache_modes(trained)
+    assert [one.mode for one in committed.caches] == list(MODES)
+    for old, new in zip(committed.caches, fresh, strict=True):
+        assert (old.mode, old.bytes, old.tokens) == (new.mode, new.bytes, new.tokens)
+        assert (old.key_error, old.value_error) == pytest.approx((new.key_error, new.value_error), rel=1e-2)
+        assert (old.largest, old.mean) == pytest.approx((new.largest, new.mean), rel=5e-2)
+    by_mode = {one.mode: one for one in committed.caches}
+    assert by_mode["channel"].largest > 2 * by_mode["tensor"].largest  # item 41
+    assert by_mode["channel"].value_error == by_mode["tensor"].value_error
+
+
+def test_company_changes_last_bits_in_fast_mode_and_none_in_exact(
+    committed: Recorded, trained: Transformer
+) -> None:
+    """Item 45, recorded and anew: R01–R03 each alone and together."""
+    for rows in (committed.company, invariances(trained, main_trace()[:3])):
+        assert [(row.mode, row.id) for row in rows] == list(product(("fast", "exact"), ("R01", "R02", "R03")))
+        assert all(row.same_tokens for row in rows)
+        for row in rows:
+            if row.mode == "exact":
+                assert (row.first, row.difference) == (None, 0)
+            else:
+                assert row.difference < 1e-4 < row.margin
+    assert all(row.difference > 0 for row in committed.company if row.mode == "fast")
+
+
 @pytest.mark.slow
 def test_the_recorded_loss_is_that_of_all_held_out_text(committed: Recorded, trained: Transformer) -> None:
     """Of one format; the others are made in the same way, and each takes seconds."""
@@ -91,7 +140,8 @@ def test_recording_states_when_where_and_how(
 
 def test_show_prints_every_format_request_and_layer(committed: Recorded) -> None:
     text = show(committed, layers="int4")
-    for words in (*recorded.FORMATS, "R01", "R04", "blocks.3.mlp.down", "lookup", "max |Δlogit|"):
+    named = ("R01", "R04", "blocks.3.mlp.down", "lookup", "max |Δlogit|", "student", "channel", "exact")
+    for words in (*recorded.FORMATS, *named):
         assert words in text
 
 
