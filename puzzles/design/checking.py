@@ -164,7 +164,9 @@ def _batches(task: Task, plan: Plan, load: Offered) -> Finding:
     lasts = without * shortest + (1 - without) * load.longest
     fast = size / lasts
     level = "bad" if fast < task.rate else "doubt" if fast * TIGHT < task.rate else "good"
-    values = _texts(size=size, with_long=round(100 * (1 - without)), lasts=round(lasts, 1), most=round(fast, 1))
+    values = _texts(
+        size=size, with_long=round(100 * (1 - without)), lasts=round(lasts, 1), most=round(fast, 1)
+    )
     return Finding("door.batches", level, values | _texts(rate=task.rate))
 
 

@@ -40,7 +40,9 @@ def read(raw: Mapping[str, str], *, required: bool) -> tuple[dict[str, str], dic
     What has no default is a problem when it is empty and ``required``.
     """
     texts: dict[str, str] = {}
-    problems = {name: Problem("problem.field", {"text": name[:LONGEST]}) for name in raw if name not in BY_NAME}
+    problems = {
+        name: Problem("problem.field", {"text": name[:LONGEST]}) for name in raw if name not in BY_NAME
+    }
     for field in FIELDS:
         text = tidy(raw.get(field.name) or "") or field.default
         found = Problem("problem.missing") if text is None else parsed(field, text)

@@ -81,7 +81,8 @@ def compared_table(ran: Trials, plan: Plan, say: Catalogue) -> Sheet:
     heads = (say("designs.name"), *(say(f"compared.{name}") for name in names))
     best = max(trial.goodput for trial in ran.values())
     rows = tuple(_compared(trial, best, say) for trial in ran.values())
-    return Sheet(say("compared.title", ttft=plain(plan.slo_ttft), tpot=plain(plan.slo_tpot)), heads, rows)
+    limits = {"ttft": plain(plan.slo_ttft), "tpot": plain(plan.slo_tpot)}
+    return Sheet(say("compared.title", count=len(ran), **limits), heads, rows)
 
 
 def _compared(trial: Trial, best: float, say: Catalogue) -> tuple[str, ...]:
