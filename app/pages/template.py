@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from app.pages.contents import MAIN, contents
 from app.words import HTML_LANG, app_words
 from engine.words import LANGUAGES
+from puzzles.design.words import design_words
 from puzzles.render import table_styles
 
 HERE = Path(__file__).parent
@@ -66,6 +67,7 @@ def frame(language: str, exercise: str | None = None) -> dict[str, Any]:
         "exercise": exercise,
         "main_exercise": MAIN,
         "contents": contents(language),
+        "design_title": design_words(language)("title"),
         "tokens": f"components/app.components.base/LabComponent/_css/tokens.css?v={version()}",
         "tables": f"lab/tables.css?v={version()}",
         "sheet": f"components/app.pages.desk/Desk/_css/page.css?v={version()}",

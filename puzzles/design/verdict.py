@@ -1,4 +1,4 @@
-"""What came of it: the prediction against the run, who paid, and what held whom, from the reasons recorded."""
+"""What came of it: the prediction against the run, who paid, what held whom, from the reasons recorded."""
 
 from __future__ import annotations
 
