@@ -8,7 +8,18 @@ from app.components.base import component_words
 from app.designing.visit import Visit
 from app.designing.words import page_words
 from engine.words import Catalogue
-from puzzles.design import FIELDS, Trial, check, design_words, plan_of, read, trials, verdict
+from puzzles.design import (
+    FIELDS,
+    Finding,
+    Problem,
+    Trial,
+    check,
+    design_words,
+    plan_of,
+    read,
+    trials,
+    verdict,
+)
 from puzzles.design.fields import GROUPS, Field
 from puzzles.design.tables import (
     choice_text,
@@ -29,6 +40,8 @@ from puzzles.design.trials import YOURS
 from puzzles.design.variables import VARIABLES
 from puzzles.quantization import Sheet
 from puzzles.render import sheet_table
+
+WRONG = "little.wrong"  # the one finding that keeps a plan from being locked
 
 
 def content(visit: Visit, language: str, *, checked: bool, unread: bool) -> dict[str, Any]:
@@ -61,6 +74,10 @@ def _html(sheet: Sheet) -> str:
 def _open(visit: Visit, found: Task, say: Catalogue, *, checked: bool) -> dict[str, Any]:
     """The form, and what the check says of the draft."""
     texts, problems = read(visit.draft.answers, required=True)
+    findings = _findings(found, texts) if checked else []
+    for one in findings:
+        if one.code == WRONG:
+            problems["expect_inside"] = Problem("problem.product", one.values)
     sentences = {name: one.sentence(say) for name, one in problems.items()} if checked else {}
     typed = found.limits | visit.draft.answers
     picked = typed.get("variables", "").split(",")
@@ -72,7 +89,7 @@ def _open(visit: Visit, found: Task, say: Catalogue, *, checked: bool) -> dict[s
         "variables": [(name, say(f"variable.{name}"), name in picked) for name in VARIABLES],
         "variables_problem": sentences.get("variables", ""),
         "problems": len(sentences),
-        "findings": _findings(found, texts, say) if checked else [],
+        "findings": _told(findings, say),
     }
 
 
@@ -88,13 +105,17 @@ def _field(field: Field, typed: dict[str, str], problems: dict[str, str], say: C
     }
 
 
-def _findings(found: Task, texts: dict[str, str], say: Catalogue) -> list[tuple[str, str, str]]:
-    """(level, word, sentence), as far as what is typed can be checked."""
+def _findings(found: Task, texts: dict[str, str]) -> list[Finding]:
+    """The check of what is typed, as far as it can be checked."""
     if not {"slo_ttft", "slo_tpot"} <= texts.keys():
         return []
     settings = {field.name: field.default for field in FIELDS if field.default is not None}
-    plan = plan_of(settings | texts)
-    return [(one.level, say(f"level.{one.level}"), one.sentence(say)) for one in check(found, plan)]
+    return check(found, plan_of(settings | texts))
+
+
+def _told(findings: list[Finding], say: Catalogue) -> list[tuple[str, str, str]]:
+    """(level, word, sentence) of each."""
+    return [(one.level, say(f"level.{one.level}"), one.sentence(say)) for one in findings]
 
 
 # ---- after it ------------------------------------------------------------------------------------------
@@ -118,7 +139,7 @@ def _locked(visit: Visit, found: Task, say: Catalogue, tell: Catalogue) -> dict[
         "solved": judged.solved,
         "compared": _html(compared_table(ran, plan, say)),
         "judged": _html(judged_table(judged, say)),
-        "said": [one.sentence(say) for one in judged.said],
+        "said": [(one.key.startswith("why."), one.sentence(say)) for one in judged.said],
         "figures": [
             _html(one)
             for one in (

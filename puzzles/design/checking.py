@@ -197,7 +197,8 @@ def _pool(task: Task, plan: Plan, load: Offered) -> Iterator[Finding]:
         pool=pool,
         megabytes=round(megabytes),
     )
-    yield Finding("pool.tight" if tokens > TIGHT * pool else "pool.fits", _level(tokens / pool), values)
+    code = "over" if tokens >= pool else "tight" if tokens > TIGHT * pool else "fits"
+    yield Finding(f"pool.{code}", _level(tokens / pool), values)
     if plan.settings["kv_reserve"] == "on_demand":
         yield Finding("pool.on_demand", "note")
     else:

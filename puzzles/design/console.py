@@ -89,8 +89,8 @@ def _findings(findings: Iterable[Finding], say: Catalogue) -> str:
 
 def _picks(found: Verdict, say: Catalogue) -> str:
     lines = [say("picks.passed" if found.named else "picks.failed")]
-    for name, result, why in pick_lines(found, say, everything=False):
-        lines.append(fold(f"- {name}: {result} {why}", "  "))
+    for name, result in pick_lines(found, say, everything=False):
+        lines.append(fold(f"- {name}: {result}", "  "))
     return "\n".join(lines)
 
 

@@ -63,7 +63,7 @@ def page_context(language: str) -> dict[str, Any]:
             for one in (compared_table(ran, plan, say), times_table(ran, say), held_table(ran[YOURS], say))
         ],
         "said": [one.sentence(say) for one in judged.said],
-        "names": [name for name, _, _ in pick_lines(judged, say, everything=True)],
+        "names": [name for name, _ in pick_lines(judged, say, everything=True)],
         "picks": list(pick_lines(judged, say, everything=True)),
     }
 

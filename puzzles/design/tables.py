@@ -189,14 +189,17 @@ def choice_text(name: str, text: str, say: Catalogue) -> str:
     return say(key) if key in say else text
 
 
-def pick_lines(found: Verdict, say: Catalogue, *, everything: bool) -> Iterable[tuple[str, str, str]]:
-    """(name, result, reason) for each picked variable, or for each of the list."""
+def pick_lines(found: Verdict, say: Catalogue, *, everything: bool) -> Iterable[tuple[str, str]]:
+    """(name, result and reason) for each picked variable, or for each of the list."""
     for one in found.picks:
         if one.picked or everything:
-            result = "measured" if one.measured else "known"
             verdict = ("right" if one.measured else "wrong") if one.picked else "left"
             yield (
                 say(f"variable.{one.name}"),
-                f"{say(f'picks.{verdict}')} {say(f'picks.{result}')}".strip(),
-                say(f"variable.{one.name}.why"),
+                say(
+                    "picks.line",
+                    verdict=say(f"picks.{verdict}"),
+                    kind=say("picks.measured" if one.measured else "picks.known"),
+                    why=say(f"variable.{one.name}.why"),
+                ),
             )

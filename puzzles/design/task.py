@@ -1,7 +1,7 @@
 """The task as data, and its traffic drawn from a seed.
 
 A seed is kept only when the task can be solved with it: the worked design reaches ``attain`` percent under
-the task's own limits, and none of the baselines does.
+the task's own limits, and none of the baselines does, nor has a better goodput.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from engine import InputError, Request, Service, skim
+from engine.metrics import Summary
 from engine.requests import count
 from puzzles.design.fields import value_of
 
@@ -104,16 +105,17 @@ def task(seed: int = 0) -> Task:
 
 
 def teaches(found: Task) -> bool:
-    """Whether the worked design does what is asked and no baseline does."""
-    wanted = found.attain / 100
-    if attainment(found, found.built(found.worked)) < wanted:
+    """Whether the worked design does what is asked, no baseline does, and none has a better goodput."""
+    wanted, best = found.attain / 100, measured(found, found.worked)
+    if best.attainment is None or best.attainment < wanted:
         return False
-    return all(attainment(found, found.built(one.settings)) < wanted for one in found.baselines)
+    rivals = [measured(found, one.settings) for one in found.baselines]
+    return all((one.attainment or 0) < wanted and (one.goodput or 0) < (best.goodput or 0) for one in rivals)
 
 
-def attainment(found: Task, service: Service) -> float:
-    """The share of requests that meet the task's own limits."""
-    return skim(found.requests, service).summary(**found.limits).attainment or 0.0
+def measured(found: Task, texts: dict[str, str]) -> Summary:
+    """A design under the task's own limits."""
+    return skim(found.requests, found.built(texts)).summary(**found.limits)
 
 
 # ---- drawing: only random() is the same in every Python, so only it is used -----------------------------
