@@ -335,6 +335,14 @@ def test_full_width_digits_are_digits() -> None:
     assert (texts["slo_ttft"], texts["max_active"]) == ("1.5", "8")
 
 
+@pytest.mark.parametrize("name", [YOURS, "one_by_one", "big_batches", "open_door"])
+def test_a_trial_has_the_figures_of_the_recorded_run(name: str) -> None:
+    trial = trials(task(4), plan(**WORKED))[name]
+    metrics = simulate(task(4).requests, trial.service).metrics(slo_ttft="1.5", slo_tpot="0.1")
+    assert trial.summary == metrics.summary
+    assert trial.missed == {one.id for one in metrics.requests.values() if not met(one, (1.5, 0.1))}
+
+
 def test_the_same_question_is_run_once() -> None:
     mine: Any = plan(**WORKED)
     assert trials(task(9), mine)[YOURS] is trials(task(9), mine)[YOURS]
