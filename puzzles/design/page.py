@@ -72,4 +72,4 @@ def choices(field: Any, say: Any) -> str:
     """What a field takes, as one writes it on paper."""
     if field.choices:
         return " · ".join(choice_text(field.name, text, say) for text in field.choices)
-    return str(say(f"unit.{field.unit}"))
+    return f"____ {say(f'unit.{field.unit}')}"
