@@ -1,4 +1,4 @@
-"""The course on the command line: list, show, check, solve, and writing the static pages.
+"""The course on the command line: list, show, check, solve, design, and writing the static pages.
 
 Exit status 0 when the command did its work (a wrong answer is its output), 1 when ``static --check``
 finds stale pages, 2 with one line on stderr for input that makes no sense.
@@ -15,6 +15,7 @@ from typing import NoReturn
 from engine import InputError
 from engine.words import LANGUAGES
 from puzzles import console
+from puzzles.design.command import add_design_flags, execute
 from puzzles.exercise import Exercise
 from puzzles.library import load, names
 from puzzles.site import FOLDER, stale, write
@@ -55,6 +56,9 @@ def parser() -> Parser:
     check = commands.add_parser("check", parents=[one], help=words("command.check"))
     check.add_argument("answers", nargs="+", metavar="FIELD=VALUE", help=words("command.answers"))
     check.set_defaults(run=_check)
+    design = commands.add_parser("design", parents=[common], help=words("command.design"))
+    add_design_flags(design)
+    design.set_defaults(run=_design)
     static = commands.add_parser("static", help=words("command.static"))
     static.add_argument("--check", action="store_true", help=words("command.static.check"))
     static.add_argument("--out", type=Path, default=FOLDER, metavar="DIR", help=words("command.static.out"))
@@ -83,6 +87,11 @@ def _solve(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     print(console.judgement(_exercise(options), options.answers, options.lang))
+    return 0
+
+
+def _design(options: argparse.Namespace) -> int:
+    print(execute(options))
     return 0
 
 

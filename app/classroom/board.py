@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from app.classroom.judging import SURE, Judge, Judged, asked
+from app.designing.visit import EXERCISE as TRANSFER
 from app.store import STEPS, Prediction
 from engine.words import Catalogue
 from puzzles import Field, fields, shown
+from puzzles.design.words import design_words
 
 LEVELS = (1, 2, 3, 4)
 RIGHT, OTHER = "right", "other"
@@ -81,6 +83,8 @@ def board_of(
 
 def title_of(name: str, language: str) -> str:
     """What an exercise is called; of one that is gone, its name."""
+    if name == TRANSFER:
+        return design_words(language)("title")
     exercise = asked(name)
     return exercise.words(language)("title") if exercise else name
 

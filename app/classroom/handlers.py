@@ -17,6 +17,7 @@ from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 from app.classroom.classroom import Classroom
 from app.classroom.gate import JOINED
 from app.classroom.words import class_words
+from app.designing.handlers import DesignPage
 from app.server import server
 from app.web.handlers import Health, LearnerPage, compress_answers, is_built
 from app.web.identity import language_of, recognise
@@ -144,6 +145,19 @@ class JoinedPage(LearnerPage):
     async def prepare(self) -> None:
         if not self.classroom.gate.admitted(self, JOINED):
             self.redirect(f"{self.application.prefix}/")
+            return
+        await super().prepare()
+
+
+class JoinedDesign(DesignPage):
+    """The transfer task for those who joined."""
+
+    def initialize(self, classroom: Classroom) -> None:
+        self.classroom = classroom
+
+    async def prepare(self) -> None:
+        if not self.classroom.gate.admitted(self, JOINED):
+            self.redirect("../", status=303)
             return
         await super().prepare()
 

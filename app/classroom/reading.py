@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
-from tornado.web import HTTPError, RequestHandler
 
 from app.classroom.handlers import rendered
 from app.classroom.words import class_words
@@ -84,15 +83,3 @@ class ClassRead(Read):
             page = rendered(self, "error.html.j2", text=words("reading.closed"))
         if include_body:
             self.write(page)
-
-
-def same_origin(origin: str | None, scheme: str, host: str) -> bool:
-    """Whether a form was sent from one of our own pages."""
-    return origin == f"{scheme}://{host}"
-
-
-def demand_own_form(handler: RequestHandler) -> None:
-    """403 for a form that another site sends in the teacher's name."""
-    request = handler.request
-    if not same_origin(request.headers.get("Origin"), request.protocol, request.host):
-        raise HTTPError(403)

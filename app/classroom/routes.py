@@ -8,7 +8,7 @@ from bokeh.server import urls
 from bokeh.server.util import create_hosts_allowlist
 
 from app.classroom.classroom import Classroom
-from app.classroom.handlers import HERE, ClassFiles, ClassHealth, JoinedPage, Landing, Ready
+from app.classroom.handlers import HERE, ClassFiles, ClassHealth, JoinedDesign, JoinedPage, Landing, Ready
 from app.classroom.reading import ClassRead
 from app.classroom.teaching import BoardPart, Export, OpenReading, Teach
 from app.web.application import LabApplication
@@ -27,6 +27,7 @@ def class_routes(classroom: Classroom) -> list[Any]:
         (r"/teach/reading", OpenReading, shared),
         (r"/read/(.*)", ClassRead, {"path": str(READ), "default_filename": "index.html"}),
         (r"/class/(.*)", ClassFiles, {"path": str(HERE / "files")}),
+        (r"/lab/design", JoinedDesign, shared),
         (r"/healthz", ClassHealth),
         (r"/readyz", Ready),
     ]

@@ -16,10 +16,11 @@ from app.classroom.exports import as_csv, as_json
 from app.classroom.gate import TEACHER
 from app.classroom.handlers import ClassHandler, picture_of
 from app.classroom.judging import Judge
-from app.classroom.reading import READING, demand_own_form, is_open
+from app.classroom.reading import READING, is_open
 from app.classroom.words import class_words
 from app.server import server
 from app.store import Prediction
+from app.web.forms import demand_own_form
 from app.web.identity import language_of, recognise
 
 HOURS = (4, 24, 0)  # 0: all that is kept

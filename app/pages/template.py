@@ -14,6 +14,7 @@ from app.pages.contents import MAIN, contents
 from app.web.policy import THEME_SCRIPT, with_nonce
 from app.words import HTML_LANG, app_words
 from engine.words import LANGUAGES
+from puzzles.design.words import design_words
 from puzzles.render import table_styles
 
 HERE = Path(__file__).parent
@@ -69,6 +70,7 @@ def frame(language: str, exercise: str | None = None) -> dict[str, Any]:
         "theme_script": THEME_SCRIPT,
         "main_exercise": MAIN,
         "contents": contents(language),
+        "design_title": design_words(language)("title"),
         "tokens": f"components/app.components.base/LabComponent/_css/tokens.css?v={version()}",
         "tables": f"lab/tables.css?v={version()}",
         "sheet": f"components/app.pages.desk/Desk/_css/page.css?v={version()}",

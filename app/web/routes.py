@@ -13,6 +13,7 @@ import panel.io.server as panel_server
 from bokeh.embed.bundle import extension_dirs
 from bokeh.server import urls
 
+from app.designing.handlers import ROUTES as DESIGN
 from app.web.application import LabApplication
 from app.web.compressed import ComponentFiles, Extensions, Scripts
 from app.web.handlers import READ, Health, Icon, LearnerPage, Read, TableSheet, ToRead, ToRoot
@@ -23,6 +24,7 @@ ROUTES: list[Any] = [
     (r"/favicon.ico", Icon),
     (r"/healthz", Health),
     (r"/lab/tables.css", TableSheet),
+    *DESIGN,
     (r"/read", ToRead),
     (r"/read/(.*)", Read, {"path": str(READ), "default_filename": "index.html"}),
     (r"/static/extensions/(.*)", Extensions, {"root": extension_dirs}),

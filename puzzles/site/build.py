@@ -7,6 +7,8 @@ from pathlib import Path
 
 from engine.words import LANGUAGES
 from puzzles.course import course, names, room_of
+from puzzles.design.page import page_context
+from puzzles.design.words import design_words
 from puzzles.exercise import Exercise
 from puzzles.exhibits import exhibit
 from puzzles.exhibits.source import FILES, page_of, source_of
@@ -57,7 +59,9 @@ def _choice() -> str:
 
 def _pages(language: str) -> Iterator[tuple[str, str]]:
     """The pages of one language: (file name, text)."""
-    yield "index.html", _page("index.html", "index.html", language, rooms=_rooms(language))
+    design = design_words(language)
+    yield "index.html", _page("index.html", "index.html", language, rooms=_rooms(language), design=design)
+    yield "design.html", _page("design.html", "design.html", language, **page_context(language))
     yield "glossary.html", _page("glossary.html", "glossary.html", language, groups=GROUPS)
     yield "weights.html", _page("weights.html", "weights.html", language, **weights_context(language, read()))
     yield from _room_pages(language)
