@@ -59,12 +59,13 @@ class Timeline(msgspec.Struct, frozen=True):
 class Page(msgspec.Struct, frozen=True):
     """One page (or run of slots): its owner (None: free or cached), slots written and slots it has.
 
-    ``sharers`` are the other requests that use the same page.
+    ``why`` is its sentence; ``sharers`` are the other requests that use the same page.
     """
 
     owner: str | None
     written: int
     slots: int
+    why: str
     sharers: tuple[str, ...] = ()
 
 

@@ -57,7 +57,7 @@ def test_what_is_named_by_data_has_words(language: str) -> None:
     keys += [f"room.{room.name}.{end}" for room in course().rooms for end in ("title", "lead")]
     keys += [f"given.{name}" for name in MODELS]
     keys += [f"glossary.{term}{end}" for group in GROUPS for term in group.terms for end in ("", ".name")]
-    keys += [f"pages.page.{kind}" for kind in ("allocate", "free", "preempt", "share", "evict")]
+    keys += [f"pages.page.{kind}" for kind in ("allocate", "write", "free", "preempt", "share", "evict", "cache")]
     assert [key for key in keys if key not in words] == []
 
 
