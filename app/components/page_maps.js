@@ -52,8 +52,10 @@ class PageMaps {
   }
 
   legend() {
+    const kept = this.maps.some(({ run }) => run.pages.frames.some((frame) => frame.cached > 0))
+    const cached = kept ? ["cached"] : []
     const sample = (kind) => h("li", {}, h("span", { class: `slot-sample r0 ${kind}`, "aria-hidden": "true" }), this.words[`slot_${kind}`])
-    return h("ul", { class: "legend" }, ["written", "reserved", "free"].map(sample))
+    return h("ul", { class: "legend" }, ["written", "reserved", ...cached, "free"].map(sample))
   }
 
   map(run) {
@@ -131,7 +133,7 @@ class PageMaps {
     const written = Math.max(0, Math.min(count, one.written - start))
     const first = start === 0
     const text = this.sentence(pages, one, place)
-    const hue = one.owner ? `r${(pages.colours[one.owner] ?? 0) % 8}` : "nobody"
+    const hue = one.cached ? "nobody cached" : one.owner ? `r${(pages.colours[one.owner] ?? 0) % 8}` : "nobody"
     const item = h("li", { class: `piece ${hue}`, title: text },
       h("span", { class: "slots", "aria-hidden": "true" }, h("span", { class: "written" })),
       h("span", { class: "owner", "aria-hidden": "true", text: ownerText(one.owner, first, count) }),

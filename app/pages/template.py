@@ -66,6 +66,8 @@ def frame(language: str, exercise: str | None = None) -> dict[str, Any]:
         "exercise": exercise,
         "main_exercise": MAIN,
         "contents": contents(language),
+        "marks": {},
+        "signs": {},
         "tokens": f"components/app.components.base/LabComponent/_css/tokens.css?v={version()}",
         "tables": f"lab/tables.css?v={version()}",
         "sheet": f"components/app.pages.desk/Desk/_css/page.css?v={version()}",

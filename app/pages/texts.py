@@ -7,13 +7,14 @@ from typing import Any
 
 from app.components.base import component_words
 from app.pages.contents import MAIN
+from app.pages.standing import SIGNS, Standing, on_path
 from app.pages.template import template
 from app.state import Lesson
 from app.words import app_words
 from engine import History
-from puzzles import Field, Problem, field_of, fields
+from puzzles import Field, Problem, field_of, fields, load
 from puzzles.asking import right
-from puzzles.course import room_of
+from puzzles.course import following, room_of
 from puzzles.judging import Verdict, shown, verdict
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
 from puzzles.words import run_name
@@ -50,6 +51,39 @@ class Texts:
         """What the page is about: the question of the lab, or the exercise."""
         main = self.lesson.exercise_name == MAIN
         return self.words("page.question") if main else self.puzzle_words("title")
+
+    # ---- the course -----------------------------------------------------------------------------
+
+    def progress(self, standing: Standing) -> dict[str, str]:
+        """The mark of this exercise in the list, its sign and its word, and how far the path is walked."""
+        mark = standing.marks.get(self.lesson.exercise_name, "")
+        seen, count = standing.path()
+        return {
+            "mark": mark,
+            "sign": SIGNS.get(mark, ""),
+            "mark_said": self.words(f"mark.{mark}") if mark else "",
+            "path": self.words("path.seen", seen=seen, all=count),
+        }
+
+    def onward(self) -> dict[str, str] | None:
+        """The exercise after this one: its address and what the link says."""
+        name = following(self.lesson.exercise_name)
+        if name is None:
+            return None
+        key = "again.next_path" if on_path(name) else "again.next"
+        return {"name": name, "said": self.words(key, title=self._title(name))}
+
+    def resume(self, standing: Standing) -> dict[str, str] | None:
+        """Where a learner who opens the plain address was, and the way there."""
+        last, name = standing.last, standing.going_on()
+        if last is None or name is None or MAIN in (last, name):
+            return None
+        mark = self.words(f"mark.{standing.marks[last]}")
+        said = self.words("resume.text", title=self._title(last), mark=mark)
+        return {"name": name, "said": said, "link": self.words("resume.link", title=self._title(name))}
+
+    def _title(self, name: str) -> str:
+        return load(name).words(self.lesson.language)("title")
 
     def attempt(self) -> str:
         """Which try this is."""
@@ -95,7 +129,7 @@ class Texts:
 
     def _pool(self, name: str) -> tuple[object, ...]:
         service = self.exercise.service_of(name)
-        return service.pages, service.page_size, service.kv_layout, service.kv_reserve
+        return service.pages, service.page_size, service.kv_layout, service.kv_reserve, service.prefix_cache
 
     @property
     def formats(self) -> list[str]:

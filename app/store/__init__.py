@@ -2,6 +2,6 @@
 
 from app.store.database import open_store
 from app.store.store import Store
-from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress
+from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress, Visit
 
-__all__ = ["STEPS", "Attempt", "Draft", "Place", "Prediction", "Progress", "Store", "open_store"]
+__all__ = ["STEPS", "Attempt", "Draft", "Place", "Prediction", "Progress", "Store", "Visit", "open_store"]

@@ -59,7 +59,8 @@ class Timeline(msgspec.Struct, frozen=True):
 class Page(msgspec.Struct, frozen=True):
     """One page (or run of slots): its owner (None: free or cached), slots written and slots it has.
 
-    ``why`` is its sentence; ``sharers`` are the other requests that use the same page.
+    ``why`` is its sentence; ``sharers`` are the other requests that use the same page; ``cached``: nobody
+    uses it, and its content is kept.
     """
 
     owner: str | None
@@ -67,6 +68,7 @@ class Page(msgspec.Struct, frozen=True):
     slots: int
     why: str
     sharers: tuple[str, ...] = ()
+    cached: bool = False
 
 
 class PageFrame(msgspec.Struct, frozen=True):

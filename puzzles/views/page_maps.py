@@ -40,12 +40,11 @@ def _frame(
     words: Catalogue,
 ) -> PageFrame:
     paged, engine = service.kv_layout == "paged", engine_words(words.language)
-    said = {page: sentence(reason, engine) for page, reason in reasons.items()}
     return PageFrame(
         tick=record.tick,
-        pages=_paged(record, written, said, service, engine)
+        pages=_paged(record, written, reasons, service, engine)
         if paged
-        else _runs(record, written, said, service, engine),
+        else _runs(record, written, reasons, service, engine),
         reserved=record.reserved,
         held=record.held,
         written=record.written,
@@ -56,7 +55,11 @@ def _frame(
 
 
 def _paged(
-    record: TickRecord, written: dict[str, int], said: dict[int, str], service: Service, words: Catalogue
+    record: TickRecord,
+    written: dict[str, int],
+    reasons: dict[int, Reason],
+    service: Service,
+    words: Catalogue,
 ) -> tuple[Page, ...]:
     """Every page of the pool by its number; of an unlimited pool, up to the last one in use."""
     size = service.page_size
@@ -67,37 +70,42 @@ def _paged(
             owners.setdefault(page, []).append(key)
             filled.setdefault(page, min(size, max(0, written[key] - place * size)))
     total = service.pages if service.pages is not None else max(owners, default=-1) + 1
-    never = sentence(Reason("page_never"), words)
+    never = Reason("page_never")
     return tuple(
         Page(
             owner=next(iter(owners.get(page, ())), None),
             written=filled.get(page, 0),
             slots=size,
-            why=said.get(page, never),
+            why=sentence(reasons.get(page, never), words),
             sharers=tuple(owners.get(page, ())[1:]),
+            cached=reasons.get(page, never).code == "page_cached",
         )
         for page in range(total)
     )
 
 
 def _runs(
-    record: TickRecord, written: dict[str, int], said: dict[int, str], service: Service, words: Catalogue
+    record: TickRecord,
+    written: dict[str, int],
+    reasons: dict[int, Reason],
+    service: Service,
+    words: Catalogue,
 ) -> tuple[Page, ...]:
     """The pool from the left as runs of slots with one owner, or with none."""
     owners = {slot: key for key, table in record.pages.items() for slot in table}
     parts = groupby(range(service.slots or 0), key=owners.get)
     runs = [(owner, list(slots)) for owner, slots in parts]
-    return tuple(_run(owner, slots, written.get(owner or "", 0), said, words) for owner, slots in runs)
+    return tuple(_run(owner, slots, written.get(owner or "", 0), reasons, words) for owner, slots in runs)
 
 
 def _run(
-    owner: str | None, slots: list[int], written: int, said: dict[int, str], words: Catalogue
+    owner: str | None, slots: list[int], written: int, reasons: dict[int, Reason], words: Catalogue
 ) -> Page:
     count = len(slots)
     if owner is None:
         return Page(None, 0, count, sentence(Reason("run_free", have=count), words))
     if not written:
-        return Page(owner, 0, count, said[slots[0]])
+        return Page(owner, 0, count, sentence(reasons[slots[0]], words))
     return Page(owner, written, count, sentence(Reason("page_written", (owner,), written, count), words))
 
 

@@ -274,7 +274,7 @@ def parsed(page: Page, html: str) -> str:
     """``html`` as a browser writes it back."""
     return str(
         page.evaluate(
-            "(html) => { const one = document.createElement('div'); one.innerHTML = html; return one.innerHTML }",
+            "(html) => Object.assign(document.createElement('div'), { innerHTML: html }).innerHTML",
             html,
         )
     )

@@ -129,13 +129,13 @@ def test_a_view_without_ticks_is_a_table_too() -> None:
 
 
 def test_the_bar_is_empty_or_full_only_when_the_page_is() -> None:
-    assert [filled(Page("R01", written, 4)) for written in range(5)] == [0, 3, 6, 9, FULL]
-    assert filled(Page("R01", 1, 100)) == 1
-    assert filled(Page("R01", 99, 100)) == FULL - 1
+    assert [filled(Page("R01", written, 4, "")) for written in range(5)] == [0, 3, 6, 9, FULL]
+    assert filled(Page("R01", 1, 100, "")) == 1
+    assert filled(Page("R01", 99, 100, "")) == FULL - 1
 
 
 def test_free_pages_side_by_side_are_one_box() -> None:
-    pages = (Page("R01", 4, 4), Page(None, 0, 4), Page(None, 0, 4), Page("R02", 1, 4))
+    pages = (Page("R01", 4, 4, ""), Page(None, 0, 4, ""), Page(None, 0, 4, ""), Page("R02", 1, 4, ""))
     frame = PageFrame(0, pages, 8, 5, 5, 2)
     assert [(box.owner, box.slots) for box in boxes(frame)] == [("R01", 4), (None, 8), ("R02", 4)]
 
