@@ -7,7 +7,15 @@ from typing import Any
 from bokeh.server import urls
 
 from app.classroom.classroom import Classroom
-from app.classroom.handlers import HERE, ClassFiles, ClassHealth, JoinedPage, Landing, Ready
+from app.classroom.handlers import (
+    HERE,
+    ClassFiles,
+    ClassHealth,
+    JoinedCalculators,
+    JoinedPage,
+    Landing,
+    Ready,
+)
 from app.classroom.reading import ClassRead
 from app.classroom.teaching import BoardPart, Export, OpenReading, Teach
 from app.web.handlers import READ, LearnerPage
@@ -27,6 +35,7 @@ def class_routes(classroom: Classroom) -> list[Any]:
         (r"/teach/reading", OpenReading, shared),
         (r"/read/(.*)", ClassRead, {"path": str(READ), "default_filename": "index.html"}),
         (r"/class/(.*)", ClassFiles, {"path": str(HERE / "files")}),
+        (r"/lab/calculators", JoinedCalculators, shared),
         (r"/healthz", ClassHealth),
         (r"/readyz", Ready),
     ]

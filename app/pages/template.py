@@ -52,10 +52,10 @@ def version() -> str:
     return digest.hexdigest()[:12]
 
 
-def frame(language: str, exercise: str | None = None) -> dict[str, Any]:
+def frame(language: str, exercise: str | None = None, root: str = "") -> dict[str, Any]:
     """What every page needs: its language, its words, the other languages, its style sheets, the exercises.
 
-    ``exercise`` is the one that the page is about.
+    ``exercise`` is the one that the page is about; ``root`` leads from its address to those of the lab.
     """
     words = app_words(language)
     return {
@@ -68,9 +68,10 @@ def frame(language: str, exercise: str | None = None) -> dict[str, Any]:
         "contents": contents(language),
         "marks": {},
         "signs": {},
-        "tokens": f"components/app.components.base/LabComponent/_css/tokens.css?v={version()}",
-        "tables": f"lab/tables.css?v={version()}",
-        "sheet": f"components/app.pages.desk/Desk/_css/page.css?v={version()}",
+        "root": root,
+        "tokens": f"{root}components/app.components.base/LabComponent/_css/tokens.css?v={version()}",
+        "tables": f"{root}lab/tables.css?v={version()}",
+        "sheet": f"{root}components/app.pages.desk/Desk/_css/page.css?v={version()}",
     }
 
 

@@ -19,6 +19,14 @@ from puzzles.judging import Verdict, shown, verdict
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
 from puzzles.words import run_name
 
+# Beside which exercises which calculator helps.
+CALCULATOR_OF = {
+    **dict.fromkeys(("kv-heads", "head-dim", "gigabyte", "kv-in-half"), "kv"),
+    **dict.fromkeys(("does-it-fit", "bits-and-bytes"), "fit"),
+    **dict.fromkeys(("tokens-per-round", "draft-cost", "how-many-guesses"), "rounds"),
+    "little": "little",
+}
+
 
 class Texts:
     """Everything about a lesson that is words. Asks the lesson, changes nothing."""
@@ -40,6 +48,7 @@ class Texts:
             "quantized": self.quantized,
             "slow": bool(self.other_clocks),
             "lead": self.puzzle_words("lead"),
+            "calculator": CALCULATOR_OF.get(self.exercise.name),
             "rules": self.rules(),
             "trace": trace_table(self.exercise, self.lesson.language),
             "observe_question": self.words("observe.question", field=observed.label(self.puzzle_words)),

@@ -12,12 +12,14 @@ import panel.io.server as panel_server
 from bokeh.embed.bundle import extension_dirs
 from bokeh.server import urls
 
+from app.calculators.handlers import Calculators
 from app.web.compressed import ComponentFiles, Extensions, Scripts
 from app.web.handlers import READ, Health, LearnerPage, Read, TableSheet, ToRead
 
 ROUTES: list[Any] = [
     (r"/healthz", Health),
     (r"/lab/tables.css", TableSheet),
+    (r"/lab/calculators", Calculators),
     (r"/read", ToRead),
     (r"/read/(.*)", Read, {"path": str(READ), "default_filename": "index.html"}),
     (r"/static/extensions/(.*)", Extensions, {"root": extension_dirs}),
