@@ -17,6 +17,7 @@ from puzzles.asking import right
 from puzzles.course import following, room_of
 from puzzles.judging import Verdict, shown, verdict
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
+from puzzles.units import unit_name
 from puzzles.words import run_name
 
 # Beside which exercises which calculator helps.
@@ -52,7 +53,7 @@ class Texts:
             "rules": self.rules(),
             "trace": trace_table(self.exercise, self.lesson.language),
             "observe_question": self.words("observe.question", field=observed.label(self.puzzle_words)),
-            "observe_unit": observed.unit,
+            "observe_unit": unit_name(observed.unit, self.puzzle_words),
             "observed_text": (self.lesson.observed or {}).get("text", ""),
         }
 
@@ -187,7 +188,7 @@ class Texts:
             "policy": field.policy,
             "request": field.request,
             "metric": field.metric,
-            "unit": field.unit,
+            "unit": unit_name(field.unit, self.puzzle_words),
             "required": field.required,
             "choices": self._choices(field),
             "label": field.label(self.puzzle_words),
