@@ -57,7 +57,7 @@ KV: tuple[Field, ...] = (
     Box("tokens", "2048", "1", "100000000", "token", whole=True),
     Box("sequences", "1", "1", "1000000", whole=True),
     Box("layers", "32", "1", "1000", whole=True),
-    Box("kv_heads", "8", "1", "1000", whole=True),
+    Box("kv_heads", "32", "1", "1000", whole=True),
     Box("head_dim", "128", "1", "10000", whole=True),
     Box("latent", "", "1", "100000", whole=True, blank=True),
 )

@@ -60,6 +60,7 @@ def card(name: str, typed: Mapping[str, str], language: str) -> Card:
     asked = CALCULATORS[name]
     here = typed if typed.get("calculator") == name else {}
     texts = {field.name: here.get(field.name, default(field)) for field in asked}
+    texts |= _shape_of(texts.get("model", ""))
     values, wrong = parse_all(asked, texts)
     lines: list[Line] = []
     problem = ""
@@ -70,6 +71,16 @@ def card(name: str, typed: Mapping[str, str], language: str) -> Card:
             problem = error.sentence(words)
     shown = [_asked(field, texts[field.name], wrong.get(field.name), words) for field in asked]
     return Card(name, shown, lines, problem)
+
+
+def _shape_of(model: str) -> dict[str, str]:
+    """The fields of a named model's shape, so that they show what is computed with."""
+    shape = MODELS.get(model)
+    if shape is None:
+        return {}
+    latent = "" if shape.latent is None else str(shape.latent)
+    found = {name: str(getattr(shape, name)) for name in ("layers", "kv_heads", "head_dim")}
+    return found | {"latent": latent}
 
 
 def _asked(field: Field, text: str, wrong: Wrong | None, words: Catalogue) -> Asked:

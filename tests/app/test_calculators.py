@@ -60,6 +60,16 @@ def test_a_shape_of_ones_own() -> None:
     assert said("kv", **own, latent="10")["one token"] == f"{4 * 10 * 4} B"
 
 
+def test_a_named_model_shows_its_shape_and_keeps_it() -> None:
+    found = card("kv", {"calculator": "kv", "model": "deepseek_v3", "layers": "0"}, "en")
+    assert {field.name: field.text for field in found.fields if field.name in ("layers", "latent")} == {
+        "layers": "61",
+        "latent": "576",
+    }
+    assert found.lines
+    assert problems("kv", model="own", layers="0") == {"layers": "0 is out of range: between 1 and 1000."}
+
+
 def test_14b_on_16_gb() -> None:
     assert said("fit")["verdict"] == "It does not fit: 14 GB are missing."
     narrow = said("fit", format="int4")
