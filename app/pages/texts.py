@@ -242,7 +242,7 @@ class Texts:
         return template("verdict.html.j2").render(
             words=self.words,
             policies=metrics_table(judged.table, self.lesson.language),
-            items=items_table(judged, self.lesson.language),
+            items=items_table(judged, self.lesson.language, words=self.puzzle_words),
             misses=[item for item in judged.items if item.given is not None and not item.right],
             score=self._score(judged),
             beforehand=self._beforehand(),

@@ -148,3 +148,13 @@ def test_the_stylesheet_knows_every_kind_of_cell_and_every_bar() -> None:
     style = table_styles()
     assert [kind for kind in CELL_KINDS if f".k-{kind}" not in style] == []
     assert [step for step in range(1, FULL + 1) if f".f{step}[" not in style] == []
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "p95 TTFT"), ("zh", "p95 TTFT")])
+def test_a_choice_is_called_as_its_exercise_calls_it(language: str, said: str) -> None:
+    """The choices of “rush-hour” have words of their own."""
+    exercise = load("rush-hour")
+    judged = verdict(exercise, {"grows": "ttft"}, histories(exercise), language)
+    html = items_table(judged, language, words=exercise.words(language))
+    assert f'<td class="number">{said}</td>' in html
+    assert ">ttft<" not in html
