@@ -162,11 +162,12 @@ class PagePool:
         if self.references[page]:
             return
         del self.references[page]
+        self.events.append((kind, page, key))
         if self.index is not None and page in self.index:
             self._cached[page] = None
+            self.events.append(("cache", page, key))
         else:
             self._back.append(page)
-        self.events.append((kind, page, key))
 
     def table(self, key: str) -> list[int]:
         """The pages of ``key`` in token order (empty when it has none)."""

@@ -42,6 +42,16 @@ PROGRESS = (
     "cancelled",
     "idle",
 )
+PAGES = (  # why a page (with contiguous KV: a slot) is as it is
+    "page_never",
+    "page_given_back",  # by: who had it, have: tick
+    "page_taken_away",  # by: who was preempted, have: tick
+    "page_cached",  # by: who wrote or used it last, have: tick
+    "page_reserved",  # by: owner, have: tick it was taken in
+    "page_written",  # by: owner, have: slots written, need: slots of the page
+    "page_shared",  # by: all who use it, have and need as before
+    "run_free",  # have: adjacent slots
+)
 CODES = WAITING + ACTIVE + REFUSED + PROGRESS
 
-__all__ = ["ACTIVE", "CODES", "PROGRESS", "REFUSED", "WAITING", "Reason"]
+__all__ = ["ACTIVE", "CODES", "PAGES", "PROGRESS", "REFUSED", "WAITING", "Reason"]

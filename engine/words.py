@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from string import Formatter
+from typing import Any
 
 from babel.messages.pofile import read_po
 
 LANGUAGES = ("en", "zh")
+
+
+class Filler(Formatter):
+    """Fills blanks as ``str.format`` does; ``{count:token|tokens}`` is the word that fits the number."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        one, bar, many = format_spec.partition("|")
+        if not bar:
+            return str(super().format_field(value, format_spec))
+        return one if str(value) == "1" else many
+
+
+FILLER = Filler()
 
 
 class Catalogue:
@@ -20,7 +35,7 @@ class Catalogue:
     def __call__(self, key: str, **values: object) -> str:
         """The text of ``key``; raises KeyError when the catalogue lacks it."""
         text = self.texts[key]
-        return text.format(**values) if values else text
+        return FILLER.format(text, **values) if values else text
 
     def __contains__(self, key: object) -> bool:
         return key in self.texts

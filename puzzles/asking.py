@@ -11,7 +11,7 @@ from puzzles.exercise import Ask, Exercise, Question
 from puzzles.expressions import choices_of
 from puzzles.figures import runs_in
 from puzzles.measures import CHOICE, MEASURES, REQUEST, tolerance
-from puzzles.units import bound_of
+from puzzles.units import bound_of, unit_name
 from puzzles.words import exact, plain, run_name
 
 ASK = "ask"  # the metric of a field whose answer is an expression
@@ -44,7 +44,7 @@ class Field(msgspec.Struct, frozen=True):
 
     def label(self, words: Catalogue) -> str:
         """What is asked, in words; and how near, where that is not as usual."""
-        near = f"{plain(self.tolerance)} {self.unit}"
+        near = f"{plain(self.tolerance)} {unit_name(self.unit, words)}"
         label = self._label(words)
         return words("field.near", label=label, near=near) if self.strict else label
 

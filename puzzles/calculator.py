@@ -69,6 +69,35 @@ SHAPE = ("layers", "heads", "kv_heads", "head_dim", "hidden", "bytes")
 FIGURES = (*SHAPE, "per_token")
 
 
+WEIGHT_BITS = {"fp16": 16, "int8": 8, "int4": 4}
+SCALE_BITS, GROUP = 16, 32  # a narrow format keeps one scale for so many weights
+
+
+def weight_bytes(parameters: Fraction, form: str) -> Fraction:
+    """Bytes of so many weights in fp16, int8 or int4, scales included. Raises InputError."""
+    if form not in WEIGHT_BITS:
+        raise InputError(f"format {form!r} is not one of {', '.join(WEIGHT_BITS)}")
+    scales = Fraction(0) if form == "fp16" else Fraction(SCALE_BITS, GROUP)
+    return parameters * (WEIGHT_BITS[form] + scales) / 8
+
+
+def speedup(acceptance: Fraction, guesses: int, cost: Fraction) -> Fraction:
+    """Tokens per round over the cost of a round: one step, and ``cost`` of a step for each guess."""
+    return tokens_per_round(acceptance, guesses) / (1 + guesses * cost)
+
+
+def little(present: Fraction | None, rate: Fraction | None, stay: Fraction | None) -> Fraction:
+    """The one of L, λ and W that is None, from L = λW. Raises ZeroDivisionError, and ValueError
+    when not exactly one is None."""
+    if present is None and rate is not None and stay is not None:
+        return rate * stay
+    if rate is None and present is not None and stay is not None:
+        return present / stay
+    if stay is None and present is not None and rate is not None:
+        return present / rate
+    raise ValueError("exactly one of L, λ and W must be None")
+
+
 def tokens_per_round(acceptance: Fraction, guesses: int) -> Fraction:
     """Mean tokens of a round that tries ``guesses``, each right with probability ``acceptance``.
 

@@ -52,6 +52,13 @@ def names() -> tuple[str, ...]:
     return tuple(name for room in course().rooms for name in room.exercises)
 
 
+def following(exercise: str) -> str | None:
+    """The exercise after that one in course order, None after the last. Raises ValueError if unknown."""
+    order = names()
+    place = order.index(exercise) + 1
+    return order[place] if place < len(order) else None
+
+
 def room_of(exercise: str) -> Room:
     """The room an exercise belongs to. Raises KeyError."""
     return {name: room for room in course().rooms for name in room.exercises}[exercise]

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tornado.httputil import HTTPServerRequest
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
+from app.calculators.handlers import Calculators
 from app.classroom.classroom import Classroom
 from app.classroom.gate import JOINED
 from app.classroom.words import class_words
@@ -160,6 +161,19 @@ class JoinedDesign(DesignPage):
             self.redirect("../", status=303)
             return
         await super().prepare()
+
+
+class JoinedCalculators(Calculators):
+    """The calculators for those who joined."""
+
+    def initialize(self, classroom: Classroom) -> None:
+        self.classroom = classroom
+
+    def prepare(self) -> None:
+        if not self.classroom.gate.admitted(self, JOINED):
+            self.redirect("../", status=303)
+            return
+        super().prepare()
 
 
 class ClassHealth(Health):

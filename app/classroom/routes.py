@@ -8,7 +8,16 @@ from bokeh.server import urls
 from bokeh.server.util import create_hosts_allowlist
 
 from app.classroom.classroom import Classroom
-from app.classroom.handlers import HERE, ClassFiles, ClassHealth, JoinedDesign, JoinedPage, Landing, Ready
+from app.classroom.handlers import (
+    HERE,
+    ClassFiles,
+    ClassHealth,
+    JoinedCalculators,
+    JoinedDesign,
+    JoinedPage,
+    Landing,
+    Ready,
+)
 from app.classroom.reading import ClassRead
 from app.classroom.teaching import BoardPart, Export, OpenReading, Teach
 from app.web.application import LabApplication
@@ -28,6 +37,7 @@ def class_routes(classroom: Classroom) -> list[Any]:
         (r"/read/(.*)", ClassRead, {"path": str(READ), "default_filename": "index.html"}),
         (r"/class/(.*)", ClassFiles, {"path": str(HERE / "files")}),
         (r"/lab/design", JoinedDesign, shared),
+        (r"/lab/calculators", JoinedCalculators, shared),
         (r"/healthz", ClassHealth),
         (r"/readyz", Ready),
     ]

@@ -16,6 +16,8 @@ event                  detail                      who sends it
 ``ticklab:connection`` ``{open}``                  the page; when it is open again, what was typed and
                                                    the tick are sent once more
 ``ticklab:theme``      ``{theme}``                 the page; figures are painted again
+``ticklab:projector``  ``{on}``                    the page; nothing of one learner is shown
+``ticklab:help``                                   ``Player``: the page lists the keys
 ====================== =========================== ===================================================
 
 Any script may send the first two: ``Player`` follows, and writes its ``tick`` back to the server.
@@ -30,11 +32,13 @@ The run
     ``tick`` (written by the browser when the learner stops, steps, jumps or drops the slider),
     ``request_step`` and ``request_end`` (events: deliver more, then raise ``known``), ``problem``.
 Pictures of it (all read ``Runs``; ``names`` chooses runs, in order, ``titles`` calls them otherwise)
-    ``Timelines``: ``predictions`` {run: {request: TTFT in seconds}}; ``tables`` {run: HTML}; ``legend``.
+    ``Timelines``: ``predictions`` {run: {request: TTFT in seconds}}; ``legend``.
     ``Strip``: prefill, decode slots and KV of each run at the page's tick.
     ``PageMaps``: the KV pool, paged or contiguous, who owns what and how much is written.
     ``Backlog``: requests waiting, over time.
     ``Streams``: the text and the bytes so far; ``prompts`` {request: text}. ``Log``: each tick in words.
+    ``Timelines``, ``PageMaps`` and ``Backlog`` have a table beside them (see ``tabled.py``): watch ``asked``,
+    call ``answer(views)``.
 When asked for
     ``Quantization``: ``enabled``, ``asked`` (event); answer with ``show(comparison, ms)``, where
     ``comparison`` is the engine's as plain values and ``ms`` {format: measured ms per tick}, or ``problem``.

@@ -1,6 +1,6 @@
 // Requests waiting, tick by tick: one row of bars per run, all on one scale.
 
-const { h, fill, page, listen, chosen, shortTitle, style, dress, tableToggle } =
+const { h, fill, page, listen, chosen, shortTitle, style, dress, serverTable } =
   await import(`../../../app.components.base/LabComponent/_js/shared.js${new URL(import.meta.url).search}`)
 const sheets = await style("panels.css")
 
@@ -17,6 +17,7 @@ class Backlog {
   constructor(model) {
     this.model = model
     this.root = h("section", { class: "lab-backlog" })
+    this.toggle = serverTable(model)
   }
 
   get words() { return this.model.texts }
@@ -28,8 +29,6 @@ class Backlog {
     this.root.hidden = runs.length === 0
     this.root.setAttribute("aria-label", this.words.title)
     this.rows = runs.map((run) => this.row(run, columns, scale))
-    this.toggle = tableToggle(this.words.as_table, "")
-    this.toggle.addEventListener("toggle", () => this.fillTable())
     this.root.replaceChildren(h("h3", { text: this.words.title }), ...this.rows.map(({ root }) => root), this.toggle)
     this.paint()
   }
@@ -59,15 +58,5 @@ class Backlog {
       figure.textContent = fill(this.words.figure, { now, peak: Math.max(0, ...waiting) })
       picture.setAttribute("aria-label", fill(this.words.picture, { title: this.name(run), values: waiting.join(", ") || "—" }))
     }
-    this.fillTable()
-  }
-
-  fillTable() {
-    if (!this.toggle.open) return
-    const ticks = Array.from({ length: page.tick + 1 }, (_, tick) => tick)
-    const rows = this.rows.map(({ run }) => h("tr", {}, h("th", { scope: "row", text: this.name(run) }),
-      ticks.map((tick) => h("td", { text: run.strip.frames[tick]?.waiting ?? 0 }))))
-    this.toggle.querySelector("div").replaceChildren(h("table", {}, h("caption", { text: this.words.title }),
-      h("thead", {}, h("tr", {}, h("td"), ticks.map((tick) => h("th", { scope: "col", text: tick })))), h("tbody", {}, rows)))
   }
 }

@@ -6,13 +6,14 @@ from typing import ClassVar
 
 import param
 
-from app.components.base import RunComponent
+from app.components.tabled import Tabled
 
 
-class Backlog(RunComponent):
+class Backlog(Tabled):
     """The backlog of each run as bars on one scale, up to the page's tick."""
 
     expected = param.Integer(default=20, doc="Ticks on the axis while the runs are shorter.")
 
+    kind: ClassVar[str] = "strip"
     _bundle = "backlog.js"
     _section: ClassVar[str] = "backlog"

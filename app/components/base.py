@@ -19,7 +19,7 @@ from puzzles.words import puzzle_words
 
 HERE = Path(__file__).parent
 SHEETS = ("tokens.css", "lab.css", "form.css", "player.css", "timelines.css", "panels.css")
-SCRIPTS = ("shared.js", "grid.js")
+SCRIPTS = ("shared.js", "grid.js", "roving.js")
 
 
 def _version() -> str:

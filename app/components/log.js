@@ -13,6 +13,11 @@ export function render({ model, el }) {
   return log.root
 }
 
+/** What happened in a tick: to the requests, then to the pages. */
+function linesOf(run, tick) {
+  return [...(run.log.frames[tick]?.lines ?? []), ...(run.pages.frames[tick]?.events ?? [])]
+}
+
 class Log {
   constructor(model) {
     this.model = model
@@ -42,7 +47,7 @@ class Log {
   paint() {
     this.heading.textContent = page.tick < 0 ? this.words.before : fill(this.words.heading, { tick: page.tick })
     for (const { run, now } of this.columns) {
-      const lines = run.log.frames[page.tick]?.lines ?? []
+      const lines = linesOf(run, page.tick)
       now.replaceChildren(...(lines.length ? lines : [this.words[page.tick < 0 ? "not_yet" : "nothing"]]).map((text) => h("li", { text })))
     }
     this.fillWhole()
@@ -52,7 +57,7 @@ class Log {
     this.open = this.toggle.open
     if (!this.toggle.open) return
     this.whole.replaceChildren(...this.columns.map(({ run, title }) => h("div", { class: "column" }, h("h4", { text: title }),
-      h("ol", {}, run.log.frames.slice(0, page.tick + 1).map((frame) => h("li", {},
-        h("strong", { text: fill(this.words.tick, { tick: frame.tick }) }), h("ul", {}, frame.lines.map((text) => h("li", { text })))))))))
+      h("ol", {}, run.log.frames.slice(0, page.tick + 1).map(({ tick }) => h("li", {},
+        h("strong", { text: fill(this.words.tick, { tick }) }), h("ul", {}, linesOf(run, tick).map((text) => h("li", { text })))))))))
   }
 }

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import param
-
-from app.components.base import RunComponent
+from app.components.tabled import Tabled
 
 
-class PageMaps(RunComponent):
+class PageMaps(Tabled):
     """Who owns which page or run of slots, and how much of it is written."""
 
-    tables = param.Dict(default={}, doc="HTML of “as a table” per run name; empty: made from the tick shown.")
-
+    kind: ClassVar[str] = "pages"
     _bundle = "page_maps.js"
     _section: ClassVar[str] = "pages"

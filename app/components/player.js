@@ -53,7 +53,7 @@ class Player {
     this.play = this.button("play", () => this.toggle())
     this.forward = this.button("step", () => this.step(1))
     this.end = this.button("end", () => this.toEnd())
-    this.help = this.button("help", () => this.toggleHelp())
+    this.help = this.button("help", () => this.askHelp())
     this.slider = h("input", { type: "range", min: 0, step: 1, on: {
       input: () => this.drag(),
       change: () => this.commit(),
@@ -64,13 +64,12 @@ class Player {
     this.status = h("p", { class: "status", role: "status", "aria-live": "polite" })
     this.reason = h("p", { class: "reason", id: "player-reason" })
     this.problem = h("p", { class: "problem", role: "alert" })
-    this.keys = h("div", { class: "keys", hidden: true, id: "player-keys" })
-    this.help.setAttribute("aria-controls", "player-keys")
+    this.help.setAttribute("aria-haspopup", "dialog")
     this.root = h("section", { class: "lab-player" },
       h("div", { class: "buttons" }, this.back, this.play, this.forward, this.end,
         h("label", { class: "speed" }, this.speedLabel, this.speedChoice), this.help),
       h("div", { class: "track" }, this.slider, this.label),
-      this.reason, this.problem, this.status, this.keys)
+      this.reason, this.problem, this.status)
   }
 
   // ---- moving -----------------------------------------------------------------------------------
@@ -260,7 +259,6 @@ class Player {
       ArrowLeft: () => this.step(-1),
       End: () => this.toEnd(),
       Home: () => this.toStart(),
-      "?": inside ? () => this.toggleHelp() : null,
     }
     const action = actions[event.key]
     if (!action) return
@@ -268,9 +266,9 @@ class Player {
     action()
   }
 
-  toggleHelp() {
-    this.keys.hidden = !this.keys.hidden
-    this.help.setAttribute("aria-expanded", String(!this.keys.hidden))
+  /** The page lists the keys of all its parts in one dialog. */
+  askHelp() {
+    window.dispatchEvent(new CustomEvent("ticklab:help"))
   }
 
   // ---- painting -----------------------------------------------------------------------------------
@@ -320,7 +318,6 @@ class Player {
     this.label.textContent = this.tickLabel()
     this.reason.textContent = this.ready ? "" : words.closed
     this.problem.textContent = this.model.problem
-    this.paintKeys()
   }
 
   paintSpeeds() {
@@ -328,15 +325,5 @@ class Player {
     if (this.speedChoice.textContent === labels.join("")) return
     this.speedChoice.replaceChildren(...SPEEDS.map((speed, index) => h("option", { value: speed, text: labels[index] })))
     this.speedChoice.value = this.speed
-  }
-
-  paintKeys() {
-    if (this.keys.dataset.words === this.words.keys_list) return
-    this.keys.dataset.words = this.words.keys_list
-    const rows = (this.words.keys_list ?? "").split("\n").map((line) => {
-      const [key, ...meaning] = line.split(" ")
-      return [h("dt", {}, h("kbd", { text: key.replaceAll("_", " ") })), h("dd", { text: meaning.join(" ") })]
-    })
-    this.keys.replaceChildren(h("dl", {}, rows.flat()))
   }
 }

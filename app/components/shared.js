@@ -17,9 +17,13 @@ export function h(tag, attributes = {}, ...children) {
   return element
 }
 
-/** `text` with {name} replaced by its value. */
+/** `text` with {name} replaced by its value; {name:one|many} is the word that fits the number. */
 export function fill(text, values = {}) {
-  return (text ?? "").replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole))
+  return (text ?? "").replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (whole, name, one, many) => {
+    if (!(name in values)) return whole
+    const value = String(values[name])
+    return many === undefined ? value : value === "1" ? one : many
+  })
 }
 
 /** Seconds as the page writes them: as many decimals as the length of a tick needs. */
@@ -30,6 +34,9 @@ export function seconds(value, tick = 0.1) {
 export function decimals(tick) {
   return Math.max(1, (String(tick).split(".")[1] ?? "").length)
 }
+
+/** Whether the page stands on a wall: it shows nothing that one learner has answered. */
+export const projected = () => document.documentElement.dataset.projector === "true"
 
 export const reducedMotion = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches
 
@@ -141,6 +148,26 @@ export function tableToggle(title, html) {
   const body = h("div", { class: "scroll", role: "region", "aria-label": title, tabindex: "0" })
   body.innerHTML = html
   return h("details", { class: "as-table" }, h("summary", { text: title }), body)
+}
+
+/**
+ * A picture's table behind a toggle, as the static pages print it. While it is open the server is asked
+ * for the table of the page's tick, but not while a player runs.
+ */
+export function serverTable(model) {
+  const body = h("div")
+  const toggle = h("details", { class: "as-table" }, h("summary", { text: model.texts.as_table }), body)
+  const ask = () => { if (toggle.open && page.runs.length) model.send_msg({ type: "table", tick: page.tick }) }
+  const fill = () => {
+    const { tick, html } = model.table
+    if (tick !== page.tick) return
+    body.innerHTML = html
+    body.prepend(h("link", { rel: "stylesheet", href: document.querySelector("link[href*='tables.css']")?.href ?? null }))
+  }
+  toggle.addEventListener("toggle", ask)
+  model.on("table", fill)
+  listen(model, { tick: ({ playing }) => { if (!playing) ask() } })
+  return toggle
 }
 
 /** A request's chip: colour and name. */

@@ -3,7 +3,7 @@
 
 const query = new URL(import.meta.url).search
 const home = "../../../app.components.base/LabComponent/_js"
-const { h, fill, page, listen, chosen, chip, seconds, decimals, showRequest, style, dress, tableToggle } =
+const { h, fill, page, listen, chosen, chip, seconds, decimals, showRequest, projected, style, dress, serverTable } =
   await import(`${home}/shared.js${query}`)
 const { GridCursor } = await import(`${home}/grid.js${query}`)
 const sheets = await style("timelines.css")
@@ -25,7 +25,7 @@ class Timelines {
     this.legend = h("ul", { class: "legend" })
     this.table = h("table", { role: "grid" })
     this.scroller = h("div", { class: "scroll", tabindex: 0, role: "region" }, this.table)
-    this.below = h("div", { class: "tables" })
+    this.below = serverTable(model)
     this.root = h("section", { class: "lab-timelines" })
     this.cursor = new GridCursor(this.table, {
       enter: (cell) => this.explain(cell),
@@ -34,10 +34,11 @@ class Timelines {
     })
     this.table.addEventListener("pointerover", (event) => this.explain(event.target.closest("[role=gridcell]") ?? null))
     this.table.addEventListener("pointerleave", () => this.explain(null))
-    model.on(["names", "predictions", "expected", "legend", "texts", "tables"], () => this.build())
+    model.on(["names", "predictions", "expected", "legend", "texts"], () => this.build())
     listen(model, {
       runs: () => this.build(),
       tick: () => this.show(),
+      projector: () => this.build(),
       request: ({ id }) => showRequest(this.root, id),
     })
     this.build()
@@ -72,7 +73,7 @@ class Timelines {
     this.scroller.hidden = this.runs.length === 0
     this.legend.hidden = this.scroller.hidden || !this.model.legend
     this.arrange()
-    this.buildTables()
+    this.below.hidden = this.scroller.hidden
     this.shown = null
     this.show()
     this.cursor.reset()
@@ -87,7 +88,7 @@ class Timelines {
   }
 
   predicted(run, row) {
-    const ttft = this.model.predictions[run.name]?.[row.id]
+    const ttft = projected() ? null : this.model.predictions[run.name]?.[row.id]
     return typeof ttft === "number" && ttft >= 0 ? row.arrival + ttft : null
   }
 
@@ -158,7 +159,8 @@ class Timelines {
     const kinds = new Set(this.runs.flatMap((run) => run.rows.flatMap((row) => row.cells.map((cell) => cell.kind))))
     const letters = new Map(this.runs.flatMap((run) => run.rows.flatMap((row) => row.cells.map((cell) => [cell.kind, cell.letter]))))
     const item = (kind) => h("li", {}, h("span", { class: `sample r0 k-${kind}`, "aria-hidden": "true", text: letters.get(kind) ?? this.words[`cell.${kind}.letter`] ?? "" }), this.words[`cell.${kind}`])
-    const marks = [["arrival", this.words.mark_arrival], ["flag", this.words.mark_flag], ["came", this.words.mark_came]]
+    const flag = projected() ? [] : [["flag", this.words.mark_flag]]
+    const marks = [["arrival", this.words.mark_arrival], ...flag, ["came", this.words.mark_came]]
     this.legend.setAttribute("aria-label", this.words.legend)
     this.legend.replaceChildren(
       ...LEGEND.map(item), ...RARE.filter((kind) => kinds.has(kind)).map(item),
@@ -178,7 +180,6 @@ class Timelines {
     }
     this.shown = tick
     this.follow(tick)
-    if (this.below.querySelector("details")?.open) this.fillTables()
   }
 
   paint(entry, tick, reached) {
@@ -231,32 +232,5 @@ class Timelines {
     const right = head.offsetLeft + head.offsetWidth - this.scroller.clientWidth
     if (this.scroller.scrollLeft > left) this.scroller.scrollLeft = left
     else if (this.scroller.scrollLeft < right) this.scroller.scrollLeft = right
-  }
-
-  // ---- as a table ---------------------------------------------------------------------------------
-
-  buildTables() {
-    const open = this.below.querySelector("details")?.open ?? false
-    const toggle = tableToggle(this.words.as_table, "")
-    toggle.addEventListener("toggle", () => { if (toggle.open) this.fillTables() })
-    toggle.open = open
-    this.below.replaceChildren(...(this.runs.length ? [toggle] : []))
-  }
-
-  /** The server's tables, or the cells in words up to the page's tick. */
-  fillTables() {
-    const body = this.below.querySelector("details > div")
-    const html = this.runs.map((run) => this.model.tables[run.name]).filter(Boolean).join("")
-    if (html) body.innerHTML = html
-    else body.replaceChildren(...this.runs.map((run) => this.plain(run)))
-  }
-
-  plain(run) {
-    const shown = run.ms.slice(0, page.tick + 1)
-    const ticks = shown.map((_, tick) => h("th", { scope: "col", text: tick }))
-    const rows = run.rows.map((row) => h("tr", {}, h("th", { scope: "row", text: row.id }),
-      row.cells.slice(0, page.tick + 1).map((cell) => h("td", { text: this.words[`cell.${cell.kind}`] ?? "" }))))
-    const ms = h("tr", {}, h("th", { scope: "row", text: this.words.ms }), shown.map((one) => h("td", { text: one === null ? "—" : one.toFixed(1) })))
-    return h("table", {}, h("caption", { text: run.title }), h("thead", {}, h("tr", {}, h("td"), ticks)), h("tbody", {}, rows, ms))
   }
 }

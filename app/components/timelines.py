@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import param
 
-from app.components.base import RunComponent
+from app.components.tabled import Tabled
 
 
-class Timelines(RunComponent):
+class Timelines(Tabled):
     """Who did what in every tick up to the page's tick, with the learner's prediction as a flag.
 
     The runs come from ``Runs``; ``names`` chooses and orders them.
@@ -23,8 +23,7 @@ class Timelines(RunComponent):
 
     legend = param.Boolean(default=True, doc="Whether to explain the signs; one legend on a page is enough.")
 
-    tables = param.Dict(default={}, doc="HTML of “as a table” per run name; empty: made from the cells.")
-
+    kind: ClassVar[str] = "timeline"
     _bundle = "timelines.js"
     _section: ClassVar[str] = "timelines"
     _puzzle_texts: ClassVar[tuple[tuple[str, str], ...]] = (("run.", ".short"), ("cell.", ""))

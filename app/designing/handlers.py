@@ -102,8 +102,8 @@ class DesignPage(RequestHandler):
 
     def _page(self, name: str, **values: Any) -> str:
         language = language_of(self)
-        own = {"root": "../", "say": design_words(language), "tell": page_words(language)}
-        return template(name).render(**frame(language, "design"), **(own | values))
+        own = {"say": design_words(language), "tell": page_words(language)}
+        return template(name).render(**frame(language, "design", "../"), **(own | values))
 
     def write_error(self, status_code: int, **names: Any) -> None:
         """What happened, in the visitor's language, without a trace of how."""

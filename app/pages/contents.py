@@ -9,6 +9,7 @@ import msgspec
 from puzzles import load, names, puzzle_words
 from puzzles.course import course
 
+PATH = "path"  # the room of the main path, whose order counts
 MAIN = "main"  # the exercise of the plain address
 
 
@@ -24,6 +25,7 @@ class Chapter(msgspec.Struct, frozen=True):
 
     title: str
     entries: tuple[Entry, ...]
+    numbered: bool
 
 
 @cache
@@ -34,6 +36,7 @@ def contents(language: str) -> tuple[Chapter, ...]:
         Chapter(
             words(f"room.{room.name}.title"),
             tuple(Entry(name, load(name).words(language)("title")) for name in room.exercises),
+            room.name == PATH,
         )
         for room in course().rooms
     )

@@ -24,6 +24,8 @@ class Desk {
     this.bindControls()
     this.bindTheme()
     this.bindContents()
+    this.bindProjector()
+    this.bindHelp()
     document.addEventListener("click", (event) => this.guard(event), { capture: true })
   }
 
@@ -92,6 +94,36 @@ class Desk {
     })
   }
 
+  /** Large type, and nothing that this learner has answered: asked for by the address, kept by the browser. */
+  bindProjector() {
+    const asked = new URLSearchParams(location.search).get("projector")
+    let kept = null
+    try { kept = localStorage.getItem("ticklab:projector") } catch { /* as if nothing was kept */ }
+    this.project((asked ?? kept) === "1")
+    one("#projector")?.addEventListener("click", () => this.project(document.documentElement.dataset.projector !== "true"))
+  }
+
+  project(on) {
+    document.documentElement.dataset.projector = String(on)
+    one("#projector")?.setAttribute("aria-pressed", String(on))
+    try { localStorage.setItem("ticklab:projector", on ? "1" : "0") } catch { /* for this page only */ }
+    window.dispatchEvent(new CustomEvent("ticklab:projector", { detail: { on } }))
+  }
+
+  bindHelp() {
+    const help = one("#help")
+    if (!help) return
+    const toggle = () => { if (help.open) help.close(); else help.showModal() }
+    one("#help-open").addEventListener("click", toggle)
+    window.addEventListener("ticklab:help", toggle)
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.composedPath()[0].matches?.("input:not([type=radio], [type=range], [type=checkbox]), textarea, select")) return
+      event.preventDefault()
+      toggle()
+    })
+  }
+
   jump(tick) {
     window.dispatchEvent(new CustomEvent("ticklab:tick", { detail: { tick, by: "verdict", playing: false } }))
     one("#run").scrollIntoView({ block: "start" })
@@ -105,6 +137,7 @@ class Desk {
     if (state.locked && document.documentElement.dataset.locked !== "true") one("details.rules").open = false
     Object.assign(document.documentElement.dataset, { step: state.step, locked: String(state.locked) })
     this.showStrip(state.step)
+    this.showProgress(state)
     const here = STEPS.indexOf(state.step)
     for (const section of all("[data-from]")) {
       section.hidden = here < STEPS.indexOf(section.dataset.from) || here > STEPS.indexOf(section.dataset.until)
@@ -115,6 +148,18 @@ class Desk {
     }
     if (!first && before !== state.step) this.arrive(state.step)
     if (!first && state.reload) location.reload()
+  }
+
+  /** The mark of this exercise in the list, and how far the path is walked. */
+  showProgress({ mark, sign, mark_said, path }) {
+    const entry = one(".contents a[aria-current=page] .mark")
+    if (entry) {
+      entry.dataset.mark = mark
+      entry.firstElementChild.textContent = sign
+      entry.lastElementChild.textContent = mark_said
+    }
+    const count = one("#again .path")
+    if (count) count.textContent = path
   }
 
   showStrip(step) {

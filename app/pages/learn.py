@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 from weakref import WeakMethod
@@ -18,11 +18,12 @@ from app.journal import tell
 from app.pages.contents import MAIN, known_exercise
 from app.pages.desk import Desk, clean
 from app.pages.pictures import Pictures
+from app.pages.standing import SIGNS, standing
 from app.pages.template import frame, template
 from app.pages.texts import Texts
 from app.server import Server, server
 from app.state import STEPS, Lesson, NotAllowed
-from app.store import StoreError
+from app.store import StoreError, Visit
 from app.texts import tidy
 from app.web.identity import LANGUAGE, LEARNER, known_learner, new_learner
 from app.web.notices import web_words
@@ -38,8 +39,10 @@ TEXT_LENGTH = 500  # characters of one answer
 class LearnPage:
     """Wires one lesson to the components of one session. All that happens on the page passes here."""
 
-    def __init__(self, lesson: Lesson) -> None:
+    def __init__(self, lesson: Lesson, visits: Sequence[Visit] = (), *, plain: bool = False) -> None:
         self.lesson = lesson
+        self.standing = standing(visits)
+        self.plain = plain  # the address names no exercise
         self.texts = Texts(lesson)
         self.pictures = Pictures(lesson, self.texts)
         self.known = {field["key"] for field in self.texts.fields()} | {"confidence", "why"}
@@ -79,6 +82,7 @@ class LearnPage:
             "locked": lesson.locked,
             "done": lesson.done,
             "observed": lesson.observed is not None,
+            **self.texts.progress(self.standing.at(lesson)),
             **more,
         }
 
@@ -253,6 +257,11 @@ class LearnPage:
             state=self.state(),
             attempt_text=self.texts.attempt(),
             steps=STEPS,
+            marks=self.standing.at(self.lesson).marks,
+            signs=SIGNS,
+            onward=self.texts.onward(),
+            projector=first_argument(pn.state.session_args, "projector") == "1",
+            resume=self.texts.resume(self.standing) if self.plain else None,
             built=True,
         )
 
@@ -265,7 +274,9 @@ def serve() -> None:
     # it is said at all) no scripts of extensions that this page does not use.
     pn.extension(reconnect=True, browser_info=False, notifications=False)
     try:
-        page = LearnPage(lesson_of(server()))
+        lesson = lesson_of(server())
+        plain = first_argument(pn.state.session_args, "ex") is None
+        page = LearnPage(lesson, server().store.visits(lesson.learner), plain=plain)
         page.put_on(document)
         pn.state.onload(page.restore)
     except StoreError:  # the log has it already

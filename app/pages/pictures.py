@@ -8,10 +8,12 @@ from typing import Any
 from panel.io import hold
 
 from app.components import Backlog, Log, PageMaps, Player, Quantization, Runs, Streams, Strip, Timelines
+from app.components.tabled import Tabled
 from app.pages.album import album
 from app.pages.texts import Texts
 from app.state import Lesson
 from engine import History
+from puzzles.views.model import RunView
 
 
 class Pictures:
@@ -28,6 +30,7 @@ class Pictures:
             tick_seconds=texts.tick_seconds,
         )
         self.runs = Runs(language=language)
+        self.views: dict[str, RunView] = {}
         self.timelines = Timelines(language=language, names=main, predictions=texts.predictions())
         self.quantization = Quantization(language=language, enabled=lesson.locked)
         self.roots: dict[str, Any] = {
@@ -42,6 +45,14 @@ class Pictures:
             "streams": Streams(language=language, titles=texts.titles, names=texts.formats),
             "log": Log(language=language, titles=texts.titles, names=main),
         }
+        for picture in self.roots.values():
+            if isinstance(picture, Tabled):
+                picture.param.watch(self._answer, "asked")
+
+    def _answer(self, event: Any) -> None:
+        """Somebody reads a picture as a table: only of what was shown."""
+        if self.views:
+            event.obj.answer(self.views)
 
     def open(self) -> None:
         """The prediction is locked: the run may begin, and the prediction is marked in it."""
@@ -68,8 +79,10 @@ class Pictures:
         if not histories:
             return
         specs, language = self.lesson.specs, self.lesson.language
-        views = [album.view(specs[name].key, run, name, language) for name, run in histories.items()]
+        self.views = {
+            name: album.view(specs[name].key, run, name, language) for name, run in histories.items()
+        }
         with hold():  # in one message
-            self.runs.show(views)
+            self.runs.show(list(self.views.values()))
             # The tick first: the player then finds it has nothing to report back.
             self.player.param.update(tick=self.lesson.tick, known=self.lesson.known, last=self.lesson.last)

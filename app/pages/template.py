@@ -55,10 +55,10 @@ def version() -> str:
     return digest.hexdigest()[:12]
 
 
-def frame(language: str, exercise: str | None = None) -> dict[str, Any]:
+def frame(language: str, exercise: str | None = None, root: str = "") -> dict[str, Any]:
     """What every page needs: its language, its words, the other languages, its style sheets, the exercises.
 
-    ``exercise`` is the one that the page is about.
+    ``exercise`` is the one that the page is about; ``root`` leads from its address to those of the lab.
     """
     words = app_words(language)
     return {
@@ -71,6 +71,9 @@ def frame(language: str, exercise: str | None = None) -> dict[str, Any]:
         "main_exercise": MAIN,
         "contents": contents(language),
         "design_title": design_words(language)("title"),
+        "marks": {},
+        "signs": {},
+        "root": root,
         "tokens": f"components/app.components.base/LabComponent/_css/tokens.css?v={version()}",
         "tables": f"lab/tables.css?v={version()}",
         "sheet": f"components/app.pages.desk/Desk/_css/page.css?v={version()}",

@@ -7,16 +7,26 @@ from typing import Any
 
 from app.components.base import component_words
 from app.pages.contents import MAIN
+from app.pages.standing import SIGNS, Standing, on_path
 from app.pages.template import template
 from app.state import Lesson
 from app.words import app_words
 from engine import History
-from puzzles import Field, Problem, field_of, fields
+from puzzles import Field, Problem, field_of, fields, load
 from puzzles.asking import right
-from puzzles.course import room_of
+from puzzles.course import following, room_of
 from puzzles.judging import Verdict, shown, verdict
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
+from puzzles.units import unit_name
 from puzzles.words import run_name
+
+# Beside which exercises which calculator helps.
+CALCULATOR_OF = {
+    **dict.fromkeys(("kv-heads", "head-dim", "gigabyte", "kv-in-half"), "kv"),
+    **dict.fromkeys(("does-it-fit", "bits-and-bytes"), "fit"),
+    **dict.fromkeys(("tokens-per-round", "draft-cost", "how-many-guesses"), "rounds"),
+    "little": "little",
+}
 
 
 class Texts:
@@ -39,10 +49,11 @@ class Texts:
             "quantized": self.quantized,
             "slow": bool(self.other_clocks),
             "lead": self.puzzle_words("lead"),
+            "calculator": CALCULATOR_OF.get(self.exercise.name),
             "rules": self.rules(),
             "trace": trace_table(self.exercise, self.lesson.language),
             "observe_question": self.words("observe.question", field=observed.label(self.puzzle_words)),
-            "observe_unit": observed.unit,
+            "observe_unit": unit_name(observed.unit, self.puzzle_words),
             "observed_text": (self.lesson.observed or {}).get("text", ""),
         }
 
@@ -50,6 +61,39 @@ class Texts:
         """What the page is about: the question of the lab, or the exercise."""
         main = self.lesson.exercise_name == MAIN
         return self.words("page.question") if main else self.puzzle_words("title")
+
+    # ---- the course -----------------------------------------------------------------------------
+
+    def progress(self, standing: Standing) -> dict[str, str]:
+        """The mark of this exercise in the list, its sign and its word, and how far the path is walked."""
+        mark = standing.marks.get(self.lesson.exercise_name, "")
+        seen, count = standing.path()
+        return {
+            "mark": mark,
+            "sign": SIGNS.get(mark, ""),
+            "mark_said": self.words(f"mark.{mark}") if mark else "",
+            "path": self.words("path.seen", seen=seen, all=count),
+        }
+
+    def onward(self) -> dict[str, str] | None:
+        """The exercise after this one: its address and what the link says."""
+        name = following(self.lesson.exercise_name)
+        if name is None:
+            return None
+        key = "again.next_path" if on_path(name) else "again.next"
+        return {"name": name, "said": self.words(key, title=self._title(name))}
+
+    def resume(self, standing: Standing) -> dict[str, str] | None:
+        """Where a learner who opens the plain address was, and the way there."""
+        last, name = standing.last, standing.going_on()
+        if last is None or name is None or MAIN in (last, name):
+            return None
+        mark = self.words(f"mark.{standing.marks[last]}")
+        said = self.words("resume.text", title=self._title(last), mark=mark)
+        return {"name": name, "said": said, "link": self.words("resume.link", title=self._title(name))}
+
+    def _title(self, name: str) -> str:
+        return load(name).words(self.lesson.language)("title")
 
     def attempt(self) -> str:
         """Which try this is."""
@@ -95,7 +139,7 @@ class Texts:
 
     def _pool(self, name: str) -> tuple[object, ...]:
         service = self.exercise.service_of(name)
-        return service.pages, service.page_size, service.kv_layout, service.kv_reserve
+        return service.pages, service.page_size, service.kv_layout, service.kv_reserve, service.prefix_cache
 
     @property
     def formats(self) -> list[str]:
@@ -144,7 +188,7 @@ class Texts:
             "policy": field.policy,
             "request": field.request,
             "metric": field.metric,
-            "unit": field.unit,
+            "unit": unit_name(field.unit, self.puzzle_words),
             "required": field.required,
             "choices": self._choices(field),
             "label": field.label(self.puzzle_words),
@@ -198,7 +242,7 @@ class Texts:
         return template("verdict.html.j2").render(
             words=self.words,
             policies=metrics_table(judged.table, self.lesson.language),
-            items=items_table(judged, self.lesson.language),
+            items=items_table(judged, self.lesson.language, words=self.puzzle_words),
             misses=[item for item in judged.items if item.given is not None and not item.right],
             score=self._score(judged),
             beforehand=self._beforehand(),

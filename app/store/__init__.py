@@ -3,7 +3,7 @@
 from app.store.database import open_store
 from app.store.errors import StoreError, store_error
 from app.store.store import Store
-from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress
+from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress, Visit
 
 __all__ = [
     "STEPS",
@@ -14,6 +14,7 @@ __all__ = [
     "Progress",
     "Store",
     "StoreError",
+    "Visit",
     "open_store",
     "store_error",
 ]

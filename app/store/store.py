@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Table, and
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.store import schema
-from app.store.values import Attempt, Draft, Place, Prediction, Progress
+from app.store.values import Attempt, Draft, Place, Prediction, Progress, Visit
 
 INSERTS: dict[str, Callable[[Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 PLACE = ("learner", "exercise", "attempt")
@@ -56,6 +56,20 @@ class Store:
         with self.engine.connect() as connection:
             row = connection.execute(select(table).where(mine, table.c.attempt == newest)).mappings().first()
         return _attempt(Place(learner, exercise, row["attempt"]), row) if row else None
+
+    def visits(self, learner: str) -> list[Visit]:
+        """Every attempt of the learner, in one query; of several votes the last counts. Changes nothing."""
+        attempts, locks, progress = schema.attempts, schema.predictions, schema.progress
+        joined = attempts.outerjoin(progress, _same_place(attempts, progress))
+        joined = joined.outerjoin(locks, _same_place(attempts, locks))
+        asked = select(
+            *(attempts.c[name] for name in ("exercise", "attempt", "seed", "started")),
+            *(progress.c.changed, progress.c.revealed, locks.c.answers),
+        )
+        asked = asked.select_from(joined).where(attempts.c.learner == learner).order_by(locks.c.vote)
+        with self.engine.connect() as connection:
+            rows = list(connection.execute(asked).mappings())
+        return list({(row["exercise"], row["attempt"]): _visit(row) for row in rows}.values())
 
     # ---- drafts --------------------------------------------------------------------------
 
@@ -171,6 +185,16 @@ def _place(row: RowMapping) -> Place:
 
 def _one(connection: Connection, table: Table, place: Place, *more: ColumnElement[bool]) -> RowMapping:
     return connection.execute(select(table).where(_at(table, place), *more)).mappings().one()
+
+
+def _same_place(one: Table, other: Table) -> ColumnElement[bool]:
+    return and_(*(one.c[name] == other.c[name] for name in PLACE))
+
+
+def _visit(row: RowMapping) -> Visit:
+    moment = row["changed"] or row["started"]
+    key = row["exercise"], row["attempt"], row["seed"]
+    return Visit(*key, moment, row["answers"], bool(row["revealed"]))
 
 
 def _attempt(place: Place, row: RowMapping) -> Attempt:

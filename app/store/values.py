@@ -45,6 +45,17 @@ class Prediction(msgspec.Struct, frozen=True):
     locked: datetime
 
 
+class Visit(msgspec.Struct, frozen=True):
+    """One attempt of a learner as the list of exercises needs it: ``answers`` None before the lock."""
+
+    exercise: str
+    attempt: int
+    seed: int | None
+    moment: datetime
+    answers: dict[str, Any] | None
+    revealed: bool
+
+
 class Progress(msgspec.Struct, frozen=True):
     """How far a learner is. ``known`` counts the ticks that were run for them, ``tick`` is their cursor
     (None before the first tick), ``observed`` what they read off the run."""

@@ -43,7 +43,7 @@ def notify(handler: RequestHandler, status: int, *, again: int | None = None) ->
     if again is not None:
         handler.set_header("Retry-After", str(again))
     page = template("notice.html.j2").render(
-        **frame(language), notice=key, said=web_words(language), root=root_of(handler), again=again
+        **frame(language, root=root_of(handler)), notice=key, said=web_words(language), again=again
     )
     handler.write(page)
 

@@ -13,6 +13,7 @@ import panel.io.server as panel_server
 from bokeh.embed.bundle import extension_dirs
 from bokeh.server import urls
 
+from app.calculators.handlers import Calculators
 from app.designing.handlers import ROUTES as DESIGN
 from app.web.application import LabApplication
 from app.web.compressed import ComponentFiles, Extensions, Scripts
@@ -25,6 +26,7 @@ ROUTES: list[Any] = [
     (r"/healthz", Health),
     (r"/lab/tables.css", TableSheet),
     *DESIGN,
+    (r"/lab/calculators", Calculators),
     (r"/read", ToRead),
     (r"/read/(.*)", Read, {"path": str(READ), "default_filename": "index.html"}),
     (r"/static/extensions/(.*)", Extensions, {"root": extension_dirs}),

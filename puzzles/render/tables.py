@@ -78,23 +78,30 @@ def evidence_table(rows: Iterable[EvidenceRow], language: str) -> Markup:
     return _macro("evidence", tuple(rows), puzzle_words(language))
 
 
-def items_table(verdict: Verdict, language: str, answered: bool = True) -> Markup:
-    """Given, correct, difference and how the number comes about; ``answered``: only what was answered."""
+def items_table(
+    verdict: Verdict, language: str, answered: bool = True, words: Catalogue | None = None
+) -> Markup:
+    """Given, correct, difference and how the number comes about; ``answered``: only what was answered.
+
+    ``words`` are those of the exercise, which may have choices of its own; None: those of this room.
+    """
     rows = [item for item in verdict.items if item.given is not None or not answered]
-    return _macro("items", rows, puzzle_words(language))
+    return _macro("items", rows, words or puzzle_words(language))
 
 
-def answers_table(items: Iterable[Item], language: str) -> Markup:
-    """The right values and how they come about, for whoever has written down their own."""
-    return _macro("answers", tuple(items), puzzle_words(language))
+def answers_table(items: Iterable[Item], language: str, words: Catalogue | None = None) -> Markup:
+    """The right values and how they come about, for whoever has written down their own; ``words`` as before."""
+    return _macro("answers", tuple(items), words or puzzle_words(language))
 
 
-def belief_block(hit: BeliefHit, language: str, item: Item | None = None) -> Markup:
+def belief_block(
+    hit: BeliefHit, language: str, item: Item | None = None, words: Catalogue | None = None
+) -> Markup:
     """A belief: its name, what is wrong with it here, and the rows that refute it.
 
-    With ``item`` the block also says which answer it is about.
+    With ``item`` the block also says which answer it is about. ``words`` as before.
     """
-    words = puzzle_words(language)
+    words = words or puzzle_words(language)
     return _macro("belief", hit, "" if item is None else _answered(item, words), words)
 
 

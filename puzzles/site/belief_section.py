@@ -23,7 +23,7 @@ def beliefs(exercise: Exercise, language: str) -> list[Markup]:
     for field, given in examples(exercise, judge.correct).values():
         item = msgspec.structs.replace(judge, answers={field.key: given}).item(field)
         if item.belief is not None:
-            found.append(belief_block(item.belief, language, item))
+            found.append(belief_block(item.belief, language, item, judge.words))
     return found
 
 

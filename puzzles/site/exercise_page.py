@@ -137,7 +137,7 @@ class ExercisePage:
         """Every field with its value and how it comes about."""
         keys = {field.key for field in asked}
         items = tuple(item for item in self._judged().items if item.key in keys)
-        return answers_table(items, self.language)
+        return answers_table(items, self.language, self.words)
 
     def _judged(self) -> Verdict:
         return verdict(self.exercise, {}, self.histories, self.language)

@@ -59,13 +59,16 @@ class Timeline(msgspec.Struct, frozen=True):
 class Page(msgspec.Struct, frozen=True):
     """One page (or run of slots): its owner (None: free or cached), slots written and slots it has.
 
-    ``sharers`` are the other requests that use the same page.
+    ``why`` is its sentence; ``sharers`` are the other requests that use the same page; ``cached``: nobody
+    uses it, and its content is kept.
     """
 
     owner: str | None
     written: int
     slots: int
+    why: str
     sharers: tuple[str, ...] = ()
+    cached: bool = False
 
 
 class PageFrame(msgspec.Struct, frozen=True):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from engine import History, Service, TickRecord
+from engine import History, Reason, Service, TickRecord
+from engine.explain import sentence
+from engine.explain_pages import explain_pages
 from engine.progress import walk
-from engine.words import Catalogue
+from engine.words import Catalogue, engine_words
 from puzzles.views.common import colours, title
 from puzzles.views.model import Page, PageFrame, PageMap
 
@@ -14,9 +16,11 @@ from puzzles.views.model import Page, PageFrame, PageMap
 def page_map(history: History, name: str, words: Catalogue) -> PageMap:
     """The pool of the run ``name``. A contiguous pool shows runs of slots, the free ones too."""
     paged = history.service.kv_layout == "paged"
+    service = history.service
+    told = explain_pages(history.records, service)
     frames = [
-        _frame(record, {key: tokens.written for key, tokens in stored.items()}, history.service, words)
-        for record, stored in walk(history.records)
+        _frame(record, {key: tokens.written for key, tokens in stored.items()}, reasons, service, words)
+        for (record, stored), reasons in zip(walk(history.records), told, strict=True)
     ]
     return PageMap(
         name=name,
@@ -28,11 +32,19 @@ def page_map(history: History, name: str, words: Catalogue) -> PageMap:
     )
 
 
-def _frame(record: TickRecord, written: dict[str, int], service: Service, words: Catalogue) -> PageFrame:
-    paged = service.kv_layout == "paged"
+def _frame(
+    record: TickRecord,
+    written: dict[str, int],
+    reasons: dict[int, Reason],
+    service: Service,
+    words: Catalogue,
+) -> PageFrame:
+    paged, engine = service.kv_layout == "paged", engine_words(words.language)
     return PageFrame(
         tick=record.tick,
-        pages=_paged(record, written, service) if paged else _runs(record, written, service),
+        pages=_paged(record, written, reasons, service, engine)
+        if paged
+        else _runs(record, written, reasons, service, engine),
         reserved=record.reserved,
         held=record.held,
         written=record.written,
@@ -42,7 +54,13 @@ def _frame(record: TickRecord, written: dict[str, int], service: Service, words:
     )
 
 
-def _paged(record: TickRecord, written: dict[str, int], service: Service) -> tuple[Page, ...]:
+def _paged(
+    record: TickRecord,
+    written: dict[str, int],
+    reasons: dict[int, Reason],
+    service: Service,
+    words: Catalogue,
+) -> tuple[Page, ...]:
     """Every page of the pool by its number; of an unlimited pool, up to the last one in use."""
     size = service.page_size
     owners: dict[int, list[str]] = {}
@@ -52,16 +70,43 @@ def _paged(record: TickRecord, written: dict[str, int], service: Service) -> tup
             owners.setdefault(page, []).append(key)
             filled.setdefault(page, min(size, max(0, written[key] - place * size)))
     total = service.pages if service.pages is not None else max(owners, default=-1) + 1
-    free: list[str | None] = [None]
-    named = ((owners.get(page) or free, filled.get(page, 0)) for page in range(total))
-    return tuple(Page(keys[0], count, size, tuple(filter(None, keys[1:]))) for keys, count in named)
+    never = Reason("page_never")
+    return tuple(
+        Page(
+            owner=next(iter(owners.get(page, ())), None),
+            written=filled.get(page, 0),
+            slots=size,
+            why=sentence(reasons.get(page, never), words),
+            sharers=tuple(owners.get(page, ())[1:]),
+            cached=reasons.get(page, never).code == "page_cached",
+        )
+        for page in range(total)
+    )
 
 
-def _runs(record: TickRecord, written: dict[str, int], service: Service) -> tuple[Page, ...]:
+def _runs(
+    record: TickRecord,
+    written: dict[str, int],
+    reasons: dict[int, Reason],
+    service: Service,
+    words: Catalogue,
+) -> tuple[Page, ...]:
     """The pool from the left as runs of slots with one owner, or with none."""
     owners = {slot: key for key, table in record.pages.items() for slot in table}
-    slots = [owners.get(slot) for slot in range(service.slots or 0)]
-    return tuple(Page(key, written[key] if key else 0, len(list(group))) for key, group in groupby(slots))
+    parts = groupby(range(service.slots or 0), key=owners.get)
+    runs = [(owner, list(slots)) for owner, slots in parts]
+    return tuple(_run(owner, slots, written.get(owner or "", 0), reasons, words) for owner, slots in runs)
+
+
+def _run(
+    owner: str | None, slots: list[int], written: int, reasons: dict[int, Reason], words: Catalogue
+) -> Page:
+    count = len(slots)
+    if owner is None:
+        return Page(None, 0, count, sentence(Reason("run_free", have=count), words))
+    if not written:
+        return Page(owner, 0, count, sentence(reasons[slots[0]], words))
+    return Page(owner, written, count, sentence(Reason("page_written", (owner,), written, count), words))
 
 
 def _events(record: TickRecord, paged: bool, words: Catalogue) -> list[str]:

@@ -35,7 +35,7 @@ def _row(history: History, key: str, colour: int, words: Catalogue) -> Row:
 def _cells(history: History, key: str, words: Catalogue) -> tuple[Cell, ...]:
     cells, arrived = [], False
     for record in history.records:
-        arrived = arrived or key in record.arrived
+        arrived = arrived or key in record.arrived or key in record.cancelled  # or called off before
         kind = kind_of(record, key)
         letter, sentence = words(f"cell.{kind}.letter"), why(record, key, arrived, words)
         cells.append(Cell(record.tick, kind, letter, sentence, tokens_in(record, key)))

@@ -54,6 +54,12 @@ def test_without_the_code_the_lab_leads_to_the_way_in(visitor: Visitor) -> None:
         assert 'id="code"' in page.text
 
 
+def test_the_calculators_are_behind_the_same_door(visitor: Visitor, keys: Keys) -> None:
+    assert visitor.get("/lab/calculators").url == f"{visitor.root}/"
+    assert visitor.get(f"/?code={keys.join}").status == 200
+    assert 'id="kv-tokens"' in visitor.get("/lab/calculators").text
+
+
 def test_with_the_code_the_lab_opens(learner: Visitor) -> None:
     assert 'href="app"' in learner.get("/").text
     page = learner.get("/app")

@@ -183,6 +183,8 @@ class Page:
         self.backlog = Backlog(**shown)
         self.streams = Streams(**shown, prompts={r.id: r.prompt for r in main_trace()})
         self.log = Log(**shown)
+        for picture in (self.timelines, self.maps, self.backlog):
+            picture.param.watch(lambda event: event.obj.answer(self.views()), "asked")
         self.quantization = Quantization(language=language, enabled=locked)
         self.quantization.param.watch(self.compare, "asked")
         self.form.param.watch(self.lock, "lock")
@@ -221,6 +223,9 @@ class Page:
         self.ticks = min(ticks, LONGEST)
         self.runs.show(views(self.ticks, self.language))
         self.player.param.update(known=self.ticks, last=LONGEST - 1 if self.ticks == LONGEST else None)
+
+    def views(self) -> dict[str, RunView]:
+        return {view.timeline.name: view for view in views(self.ticks, self.language)}
 
     def column(self) -> pn.Column:
         views = [

@@ -9,8 +9,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from app.components.tabled import table_of
 from tests.components.conftest import Visit
-from tests.components.harness import LONGEST
+from tests.components.harness import LONGEST, POLICIES, views
 
 pytestmark = pytest.mark.ui
 
@@ -190,12 +191,11 @@ def test_reduced_motion_jumps(visitor: Callable[..., Visit]) -> None:
     expect(page.locator(".lab-player .label")).to_contain_text(f"tick {LONGEST - 1}", timeout=500)
 
 
-def test_keys_are_listed(visit: Visit) -> None:
+def test_the_keys_are_asked_of_the_page(visit: Visit) -> None:
     page = visit.open(locked="1")
-    page.get_by_role("button", name="Keys").focus()
-    page.keyboard.press("?")
-    expect(page.get_by_text("run to the end", exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name="Keys")).to_have_attribute("aria-expanded", "true")
+    page.evaluate("window.addEventListener('ticklab:help', () => { window.asked = true })")
+    page.get_by_role("button", name="Keys").click()
+    assert page.evaluate("window.asked")
 
 
 # ---- seeing ---------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def test_all_views_show_one_tick(visit: Visit) -> None:
     expect(strip.get_by_role("row").filter(has_text="continuous")).to_contain_text("38 / 64")
     pages = page.locator(".lab-pages .map").first
     expect(
-        pages.get_by_role("listitem").filter(has_text="Page 0: R01, 4 of 4 slots written")
+        pages.get_by_role("listitem").filter(has_text="Page 0: R01 has written 4 of 4 slots.")
     ).to_be_attached()
     expect(page.locator(".lab-log h3")).to_have_text("Tick 4 in words")
     expect(page.locator(".lab-backlog")).to_contain_text("now 3 · peak 3")
@@ -265,14 +265,73 @@ def test_anybody_may_move_the_tick(visit: Visit) -> None:
     assert page.locator(".lab-pages .piece.lit").count() > 0
 
 
-def test_tables_hold_what_the_pictures_show(visit: Visit) -> None:
+def shown_html(page: Page, picture: str) -> str:
+    """The table of a picture, as the browser has it."""
+    return str(page.locator(f"{picture} details.as-table > div").evaluate("(one) => one.innerHTML"))
+
+
+def parsed(page: Page, html: str) -> str:
+    """``html`` as a browser writes it back."""
+    return str(
+        page.evaluate(
+            "(html) => Object.assign(document.createElement('div'), { innerHTML: html }).innerHTML",
+            html,
+        )
+    )
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("picture", "kind", "names"),
+    [
+        (".lab-timelines", "timeline", POLICIES),
+        (".lab-pages", "pages", ("continuous", "contiguous")),
+        (".lab-backlog", "strip", POLICIES),
+    ],
+)
+def test_a_table_is_that_of_the_static_pages(
+    visit: Visit, language: str, picture: str, kind: str, names: tuple[str, ...]
+) -> None:
+    """Cut at the tick the page shows, and again when the tick moves."""
+    page = visit.open(locked="1", ticks="all", lang=language)
+    page.locator(f"{picture} details.as-table summary").click()
+    for tick in range(3):
+        page.locator(".lab-player button.step").click()
+        view = {one.timeline.name: one for one in views(tick + 1, language)}
+        wanted = parsed(page, table_of(kind, [view[name] for name in names], tick, language))
+        assert "<table" in wanted
+        expect(page.locator(f"{picture} details.as-table table").first).to_be_visible()
+        assert without_link(shown_when_equal(page, picture, wanted)) == wanted
+
+
+def shown_when_equal(page: Page, picture: str, wanted: str) -> str:
+    """What is shown once the server has answered; what was shown last when it never becomes ``wanted``."""
+    for _ in range(50):
+        html = shown_html(page, picture)
+        if without_link(html) == wanted:
+            break
+        page.wait_for_timeout(50)
+    return html
+
+
+def without_link(html: str) -> str:
+    return re.sub("^<link[^>]*>", "", html)
+
+
+def test_a_page_of_the_pool_says_why(visit: Visit) -> None:
     page = visit.open(locked="1", ticks="all")
     for _ in range(2):
         page.get_by_role("button", name="Step").click()
-    details = page.locator(".lab-timelines details")
-    details.locator("summary").click()
-    expect(details.get_by_role("row").filter(has_text="R02").first).to_contain_text("waits in the queue")
-    expect(details.locator("table").first.locator("thead th")).to_have_count(2)
+    pool = page.locator(".lab-pages .pool").first
+    pool.locator("[tabindex='0']").focus()
+    why = page.locator(".lab-pages .why")
+    expect(why).to_have_text("Page 0: R01 has written 4 of 4 slots.")
+    page.keyboard.press("End")
+    expect(why).to_have_text("Page 15: Free: nobody has used it yet.")
+    expect(pool.locator("li:focus")).to_have_accessible_name(re.compile("Page 15: Free"))
+    page.keyboard.press("ArrowLeft")
+    expect(why).to_contain_text("Page 14")
+    assert pool.locator("[tabindex='0']").count() == 1
 
 
 def test_formats_are_compared_when_asked(visit: Visit) -> None:

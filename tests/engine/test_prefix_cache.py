@@ -148,7 +148,7 @@ def test_the_event_log_tells_the_life_of_a_page() -> None:
         ("write", a[2], "a"),
     ]
     assert ("share", a[0], "b") in log
-    assert {kind for kind, _, key in log if key == "b"} == {"share", "allocate", "write", "free"}
+    assert {kind for kind, _, key in log if key == "b"} == {"share", "allocate", "write", "free", "cache"}
     assert b[0] == a[0]
 
 

@@ -129,13 +129,13 @@ def test_a_view_without_ticks_is_a_table_too() -> None:
 
 
 def test_the_bar_is_empty_or_full_only_when_the_page_is() -> None:
-    assert [filled(Page("R01", written, 4)) for written in range(5)] == [0, 3, 6, 9, FULL]
-    assert filled(Page("R01", 1, 100)) == 1
-    assert filled(Page("R01", 99, 100)) == FULL - 1
+    assert [filled(Page("R01", written, 4, "")) for written in range(5)] == [0, 3, 6, 9, FULL]
+    assert filled(Page("R01", 1, 100, "")) == 1
+    assert filled(Page("R01", 99, 100, "")) == FULL - 1
 
 
 def test_free_pages_side_by_side_are_one_box() -> None:
-    pages = (Page("R01", 4, 4), Page(None, 0, 4), Page(None, 0, 4), Page("R02", 1, 4))
+    pages = (Page("R01", 4, 4, ""), Page(None, 0, 4, ""), Page(None, 0, 4, ""), Page("R02", 1, 4, ""))
     frame = PageFrame(0, pages, 8, 5, 5, 2)
     assert [(box.owner, box.slots) for box in boxes(frame)] == [("R01", 4), (None, 8), ("R02", 4)]
 
@@ -148,3 +148,13 @@ def test_the_stylesheet_knows_every_kind_of_cell_and_every_bar() -> None:
     style = table_styles()
     assert [kind for kind in CELL_KINDS if f".k-{kind}" not in style] == []
     assert [step for step in range(1, FULL + 1) if f".f{step}[" not in style] == []
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "p95 TTFT"), ("zh", "p95 TTFT")])
+def test_a_choice_is_called_as_its_exercise_calls_it(language: str, said: str) -> None:
+    """The choices of “rush-hour” have words of their own."""
+    exercise = load("rush-hour")
+    judged = verdict(exercise, {"grows": "ttft"}, histories(exercise), language)
+    html = items_table(judged, language, words=exercise.words(language))
+    assert f'<td class="number">{said}</td>' in html
+    assert ">ttft<" not in html

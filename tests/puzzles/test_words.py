@@ -24,6 +24,7 @@ from puzzles.views.model import CELL_KINDS
 from puzzles.words import number, plain, puzzle_words, run_name
 
 ROOM = Path(puzzles.__file__).parent
+EVENTS = ("allocate", "write", "free", "preempt", "share", "evict", "cache")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -57,7 +58,9 @@ def test_what_is_named_by_data_has_words(language: str) -> None:
     keys += [f"room.{room.name}.{end}" for room in course().rooms for end in ("title", "lead")]
     keys += [f"given.{name}" for name in MODELS]
     keys += [f"glossary.{term}{end}" for group in GROUPS for term in group.terms for end in ("", ".name")]
-    keys += [f"pages.page.{kind}" for kind in ("allocate", "free", "preempt", "share", "evict")]
+    keys += [
+        f"pages.page.{kind}" for kind in ("allocate", "write", "free", "preempt", "share", "evict", "cache")
+    ]
     assert [key for key in keys if key not in words] == []
 
 

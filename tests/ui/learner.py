@@ -6,6 +6,8 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Route, expect
 
+from app.settings import Settings
+from app.store import open_store
 from tests.serving import Serving
 from tests.ui.waiting import wait_without_eval
 
@@ -148,6 +150,17 @@ class Learner:
     def tick(self) -> int:
         """The tick the page shows."""
         return int(self.page.evaluate("window.ticklab.tick"))
+
+    def server_seed(self, exercise: str) -> int | None:
+        """The seed of this learner's newest attempt, as the server keeps it."""
+        cookies = {cookie["name"]: cookie["value"] for cookie in self.context.cookies()}
+        store = open_store(Settings(data=self.server.folder / "data"))
+        try:
+            attempt = store.latest(cookies["ticklab_learner"], exercise)
+        finally:
+            store.close()
+        assert attempt is not None
+        return attempt.seed
 
     # ---- the keyboard -------------------------------------------------------------------------------
 

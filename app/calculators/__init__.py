@@ -1,0 +1,1 @@
+"""Calculators beside the exercises: plain forms that work without a script."""
