@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import ParamSpec, TypeVar
 
+from app.play.bench import Bench
 from app.settings import Settings, read_settings
 from app.store import Store, open_store
 from app.worker import Runs, Worker, WorkerError
@@ -27,6 +28,7 @@ class Server:
         self.store: Store = open_store(settings)
         self.worker = Worker(settings)
         self.runs = Runs(self.worker)
+        self.bench = Bench(settings)
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
 
     async def stored(
@@ -46,6 +48,7 @@ class Server:
     async def close(self) -> None:
         """End the worker and give the database back."""
         await self.worker.close()
+        await self.bench.close()
         self._writer.shutdown()
         self.store.close()
 

@@ -20,6 +20,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     command_seconds longest a single command to the engine worker may take
     start_seconds   longest the engine worker may take to load torch and the weights
     queue           commands that may wait for the worker before new ones are turned away
+    free_play       whether the page for traces and settings of one's own is open
     """
 
     database_url: str | None = None
@@ -27,6 +28,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     command_seconds: float = 20.0
     start_seconds: float = 120.0
     queue: int = 64
+    free_play: bool = True
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -35,6 +37,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         database_url=environment.get("TICKLAB_DATABASE_URL") or None,
         data=Path(environment.get("TICKLAB_DATA") or user_data_folder(environment)),
         command_seconds=float(environment.get("TICKLAB_COMMAND_SECONDS") or 20),
+        free_play=environment.get("TICKLAB_FREE_PLAY", "").strip().lower() not in ("false", "no", "off", "0"),
     )
 
 

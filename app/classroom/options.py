@@ -33,6 +33,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     message_megabytes: Annotated[float, Meta(ge=0.1, le=20)] = 1.0
     command_seconds: Annotated[float, Meta(gt=0, le=3600)] = 20.0
     warm: bool = True
+    free_play: bool = True
 
 
 TYPES: dict[str, Any] = {field.name: field.type for field in msgspec.structs.fields(Options)}
@@ -77,8 +78,18 @@ def _parser(words: Catalogue, defaults: Mapping[str, Any]) -> Parser:
         default = defaults.get(field.name, field.default)
         shown = str(default).lower() if isinstance(default, bool) else default
         text = f"{words(f'option.{field.name}')} [{variable(field.name)}; {words('help.default')}: {shown}]"
+        if isinstance(default, bool):
+            _add_switch(parser, flag, field.name, text)
+            continue
         parser.add_argument(flag, metavar=field.name.upper(), help=text.replace("%", "%%"))
     return parser
+
+
+def _add_switch(parser: Parser, flag: str, name: str, text: str) -> None:
+    """``--name``, ``--name false`` and ``--no-name``."""
+    parser.add_argument(flag, metavar=name.upper(), nargs="?", const="true", help=text.replace("%", "%%"))
+    off = f"--no-{flag.removeprefix('--')}"
+    parser.add_argument(off, dest=name, action="store_const", const="false", help=argparse.SUPPRESS)
 
 
 def _from_file(path: Path, words: Catalogue) -> dict[str, Any]:

@@ -97,6 +97,7 @@ def environment_of(classroom: Classroom) -> dict[str, str]:
         "TICKLAB_DATA": options.data,
         "TICKLAB_COMMAND_SECONDS": str(options.command_seconds),
         "TICKLAB_DATABASE_URL": options.database_url,
+        "TICKLAB_FREE_PLAY": str(options.free_play).lower(),
         "BOKEH_SECRET_KEY": classroom.keys.session,
         "BOKEH_SIGN_SESSIONS": "yes",
         "PANEL_COOKIE_SECRET": classroom.keys.cookie,

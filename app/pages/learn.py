@@ -17,7 +17,7 @@ from app.pages.desk import Desk, clean
 from app.pages.pictures import Pictures
 from app.pages.template import frame, template
 from app.pages.texts import Texts
-from app.server import Server, server
+from app.server import Server
 from app.state import STEPS, Lesson, NotAllowed
 from app.web.identity import LANGUAGE, LEARNER, known_learner, new_learner
 from app.words import choose_language, first_argument
@@ -227,19 +227,9 @@ class LearnPage:
         )
 
 
-def serve() -> None:
-    """Build the page of whoever asks. When that fails the handler says so; the log has the reason."""
-    document = pn.state.curdoc
-    assert document is not None
-    # Kept by session, so to be said in each: reconnect, no models that nobody asks for, and (because
-    # it is said at all) no scripts of extensions that this page does not use.
-    pn.extension(reconnect=True, browser_info=False, notifications=False)
-    try:
-        page = LearnPage(lesson_of(server()))
-        page.put_on(document)
-        pn.state.onload(page.restore)
-    except Exception:
-        log.exception("the learner's page could not be built")
+def learn_page(shared: Server) -> LearnPage:
+    """The page of whoever asks."""
+    return LearnPage(lesson_of(shared))
 
 
 def lesson_of(shared: Server) -> Lesson:

@@ -11,13 +11,14 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from app.pages.contents import MAIN, contents
+from app.settings import read_settings
 from app.words import HTML_LANG, app_words
 from engine.words import LANGUAGES
 from puzzles.render import table_styles
 
 HERE = Path(__file__).parent
 ASKED_LENGTH = 60  # characters shown of a name that nobody knows
-CODE = (HERE, HERE.parent / "components")
+CODE = (HERE, HERE.parent / "components", HERE.parent / "play")
 
 
 @cache
@@ -66,6 +67,7 @@ def frame(language: str, exercise: str | None = None) -> dict[str, Any]:
         "exercise": exercise,
         "main_exercise": MAIN,
         "contents": contents(language),
+        "free_play": read_settings().free_play,
         "tokens": f"components/app.components.base/LabComponent/_css/tokens.css?v={version()}",
         "tables": f"lab/tables.css?v={version()}",
         "sheet": f"components/app.pages.desk/Desk/_css/page.css?v={version()}",
@@ -80,3 +82,8 @@ def error_page(language: str) -> str:
 def unknown_page(language: str, asked: str) -> str:
     """What a visitor sees who asks for an exercise that does not exist: that, and those there are."""
     return template("unknown.html.j2").render(**frame(language), asked=asked[:ASKED_LENGTH])
+
+
+def message_page(language: str, key: str) -> str:
+    """A page that says one thing, ``<key>.title`` and ``<key>.text``, and where to go on."""
+    return template("message.html.j2").render(**frame(language), key=key)

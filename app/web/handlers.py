@@ -11,6 +11,7 @@ from panel.io.server import DocHandler
 from tornado.web import Application, GZipContentEncoding, RequestHandler, StaticFileHandler
 
 from app.server import server
+from app.store import Shares
 from app.web.identity import language_of, recognise
 from app.words import first_argument
 from puzzles import names as exercises
@@ -40,9 +41,28 @@ class LearnerPage(DocHandler):
         if asked is not None and asked not in exercises():
             self._unknown(asked)
             return
+        if "play" in self.request.query_arguments and (wrong := await self._no_free_play()):
+            self._tell(wrong)
+            return
         await super().get(*args, **names)  # type: ignore[misc]
         if self.session is not None and not is_built(self.session):
             self._apologise()
+
+    async def _no_free_play(self) -> str | None:
+        """Why free play is not shown: it is closed, or there is no such link; None when it is."""
+        if not server().settings.free_play:
+            return "play.closed"
+        code = first_argument(self.request.query_arguments, "play")
+        known = code is None or await server().stored(Shares(server().store).find, code)
+        return None if known else "play.unknown"
+
+    def _tell(self, key: str) -> None:
+        """Say in a page of its own why there is not what was asked for."""
+        from app.pages.template import message_page
+
+        self.set_status(404)
+        self.set_header("Cache-Control", "no-store")
+        self.write(message_page(language_of(self), key))
 
     def _unknown(self, asked: str) -> None:
         """Say that there is no such exercise, and which there are."""
