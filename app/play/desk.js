@@ -28,7 +28,7 @@ class PlayDesk {
   serve(model) {
     const first = !this.model
     this.model = model
-    const watched = { status: "showStatus", problem: "showProblem", seen: "showSeen", html: "showResult", details: "showResult", switches: "showSwitches", link: "showLink", file: "saveFile" }
+    const watched = { status: "showStatus", problem: "showProblem", seen: "showSeen", html: "showResult", details: "showResult", switches: "showSwitches", short_link: "showLink", file: "saveFile" }
     for (const [name, call] of Object.entries(watched)) model.on(name, () => this[call]())
     if (first) this.show(this.first())
     this.showStatus()
@@ -41,7 +41,7 @@ class PlayDesk {
   bind() {
     one("#play-form").addEventListener("submit", (event) => { event.preventDefault(); this.run() })
     const press = (id, call) => one(id).addEventListener("click", call)
-    press("#stop", () => this.model.send_msg({ type: "stop" }))
+    press("#play-stop", () => this.model.send_msg({ type: "stop" }))
     press("#load-preset", () => this.loadPreset())
     press("#look", () => this.ask("look"))
     press("#reset", () => this.showSettings({}))
@@ -176,7 +176,7 @@ class PlayDesk {
     const { state = "idle", text = "" } = this.model.status
     const before = document.documentElement.dataset.play
     document.documentElement.dataset.play = state
-    one("#stop").disabled = state !== "running"
+    one("#play-stop").disabled = state !== "running"
     one("#progress").textContent = text
     one("#nothing").hidden = state !== "nothing"
     one("#play-form").setAttribute("aria-busy", String(state === "running"))
@@ -198,6 +198,8 @@ class PlayDesk {
       one(id).innerHTML = html
       one(id).dataset.shown = html
     }
+    if (there && !this.there && window.matchMedia("(max-width: 1099px)").matches) one("#result-title").scrollIntoView({ block: "start" })
+    this.there = there
   }
 
   showSeen() { one("#trace-seen").innerHTML = this.model.seen }
@@ -233,7 +235,7 @@ class PlayDesk {
   }
 
   showLink() {
-    const { code, number = 0 } = this.model.link
+    const { code, number = 0 } = this.model.short_link
     if (!code || number <= this.heard.link) return
     this.heard.link = number
     const address = new URL(location.href)

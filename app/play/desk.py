@@ -45,7 +45,7 @@ class PlayDesk(JSComponent):
 
     switches = param.Dict(default={}, doc="``sentences`` by setting, and which settings are ``dead``.")
 
-    link = param.Dict(default={}, doc="The short link: ``code``, ``number``.")
+    short_link = param.Dict(default={}, doc="The short link: ``code``, ``number``.")
 
     file = param.Dict(default={}, doc="A file that was made: ``name``, ``media``, ``text``, ``number``.")
 

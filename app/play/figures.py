@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from app.pages.template import template
 from app.play.experiment import Experiment
@@ -65,7 +66,7 @@ def _page(outcomes: Sequence[Outcome], views: Sequence[RunView], ticks: Sequence
     """What the components are told: who stands on which axis, titles, prompts."""
     names = [one.plan.name for one in outcomes if one.drawn]
     beside = [one.plan.name for one, tick in zip(outcomes, ticks, strict=True) if tick == ticks[0]]
-    spoken = any(frame.speech for view in views for frame in view.log.frames)
+    spoken = any(record.work for one in outcomes for record in one.records)
     return {
         "names": [name for name in names if name in beside],
         "other": [name for name in names if name not in beside],
@@ -79,10 +80,14 @@ def _page(outcomes: Sequence[Outcome], views: Sequence[RunView], ticks: Sequence
 def run_view(outcome: Outcome, history: History, language: str) -> RunView:
     """The run under its own title; a pool too large to be drawn has no frames."""
     words, name, title = puzzle_words(language), outcome.plan.name, outcome.plan.title
-    parts = [view(history, name, words) for view in (timeline, strip, log)]
     pool = page_map(history, name, words) if _pieces(history) <= MOST_PIECES else _no_map(history, name)
-    line, ledgers, said, pages = (msgspec.structs.replace(part, title=title) for part in (*parts, pool))
-    return RunView(line, ledgers, pages, said, done(history))
+    return RunView(
+        timeline=replace(timeline(history, name, words), title=title),
+        strip=replace(strip(history, name, words), title=title),
+        pages=replace(pool, title=title),
+        log=replace(log(history, name, words), title=title),
+        done=done(history),
+    )
 
 
 def _pieces(history: History) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from engine import Service
 from engine.cli.figures import setting_text
-from engine.service import CHOICES, LIMITS, SETTINGS, SWITCHES
+from engine.service import CHOICES, SETTINGS, SWITCHES
 from engine.words import engine_words
 
+FLAGS = re.compile(r"\s*[(（][^()（）]*--[^()（）]*[)）]")  # what only a command line needs to know
 GROUPS = {
     "admission": ("policy", "batch_size", "max_wait", "max_active", "queue_order", "max_skip"),
     "tick": ("tick", "prefill_budget", "decode_slots", "shared_budget", "chunked_prefill", "decode_order"),
@@ -37,4 +39,4 @@ def groups(language: str) -> list[dict[str, Any]]:
 
 def _field(name: str, default: str, text: str) -> dict[str, Any]:
     choices = CHOICES.get(name) or (("true", "false") if name in SWITCHES else None)
-    return {"name": name, "default": default, "text": text, "choices": choices, "limit": name in LIMITS}
+    return {"name": name, "default": default, "text": FLAGS.sub("", text), "choices": choices}

@@ -107,7 +107,7 @@ class PlayPage:
         self.desk.seen = await self.play.look(sheet)
 
     async def _share(self, sheet: Sheet) -> None:
-        self.desk.link = {"code": await self.play.share(sheet), "number": self._count()}
+        self.desk.short_link = {"code": await self.play.share(sheet), "number": self._count()}
 
     async def _file(self, kind: str) -> None:
         made = await self.play.file(kind)

@@ -29,7 +29,8 @@ def prepared(experiment: Experiment, sheet: Sheet) -> Prepared:
 def _spec(plan: RunPlan, weights: str) -> RunSpec:
     if len(plan.requests) > MOST_DRAWN:
         raise InputError(
-            f"{plan.trace.name}: it has {len(plan.requests)} requests; the torch engine takes {MOST_DRAWN} here"
+            f"{plan.trace.name}: it has {len(plan.requests)} requests; "
+            f"the torch engine takes {MOST_DRAWN} here"
         )
     slots = plan.service.slots
     if slots is None or slots > MOST_SLOTS:

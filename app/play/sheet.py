@@ -29,7 +29,7 @@ class Setup(msgspec.Struct, frozen=True):
 
 
 class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``setup`` under three policies, or against ``kept`` (A). ``engine`` is a weight format, empty: ledger."""
+    """``setup`` under three policies, or against ``kept`` (A). ``engine``: a weight format; empty: ledger."""
 
     setup: Setup = Setup()
     kept: Setup | None = None

@@ -53,8 +53,10 @@ class LearnerPage(DocHandler):
         if not server().settings.free_play:
             return "play.closed"
         code = first_argument(self.request.query_arguments, "play")
-        known = code is None or await server().stored(Shares(server().store).find, code)
-        return None if known else "play.unknown"
+        if code is None:
+            return None
+        content = await server().stored(Shares(server().store).find, code)
+        return "play.unknown" if content is None else None
 
     def _tell(self, key: str) -> None:
         """Say in a page of its own why there is not what was asked for."""

@@ -21,7 +21,7 @@ def limits_of(options: argparse.Namespace) -> Limits:
 
 
 def present(shown: Shown, options: argparse.Namespace) -> str:
-    """The whole output. ``--summary`` is the JSON without its ticks. Writes the file of ``--chrome-trace``."""
+    """The whole output; ``--summary`` is JSON without ticks. Writes the file of ``--chrome-trace``."""
     if options.chrome_trace is not None:
         _write_chrome_trace(shown, options)
     if options.json or options.summary:

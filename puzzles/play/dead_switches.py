@@ -143,7 +143,7 @@ def verdict_text(switches: Mapping[str, Switch], words: Catalogue) -> str:
         memory = any(trial.memory for switch in switches.values() for trial in switch.trials)
         reasons = _reasons(list(switches.values()), words)
         return words("switch.dead", because=reasons + (words("switch.memory") if memory else ""))
-    if len(switches) == 1:
+    if len(alive) == len(switches):
         text = _effect(next(iter(alive.values())), words)
     else:
         titles = words("list.separator").join(alive)

@@ -50,7 +50,7 @@ class Side(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One thing that differs, as text on both sides; ``of`` is the request it is about, if it is about one."""
+    """One thing that differs, as text on both sides; ``of``: the request it is about, if it is about one."""
 
     name: str
     a: str
