@@ -24,10 +24,12 @@ MOST_NAMED = 4  # requests named in a sentence
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """Another value, as text: the requests whose times it changes, and whether memory figures change."""
+    """Another value, as text: the requests whose times it changes, those of them whose tokens come in
+    other ticks (not only their prefill), and whether memory figures change."""
 
     value: str
     changed: tuple[str, ...]
+    moved: tuple[str, ...]
     memory: bool
 
 
@@ -53,39 +55,36 @@ def probe(
     found, before = facts(history), skim(requests, service, horizon)
     for name in PROBED:
         tried = [
-            _try(requests, service.replace(**{name: value}), name, value, before, horizon)
-            for value in trials(name, service, found)
-            if _possible(service, name, value)
+            _try(requests, service, name, value, before, horizon) for value in trials(name, service, found)
         ]
-        yield Switch(
-            name, setting_text(getattr(service, name)), tuple(tried), because(name, service, found), found
-        )
-
-
-def _possible(service: Service, name: str, value: Any) -> bool:
-    """Whether the other settings allow this value."""
-    try:
-        service.replace(**{name: value})
-    except InputError:
-        return False
-    return True
+        value = setting_text(getattr(service, name))
+        yield Switch(name, value, tuple(filter(None, tried)), because(name, service, found), found)
 
 
 def _try(
     requests: Sequence[Request], service: Service, name: str, value: Any, before: Skim, horizon: object
-) -> Trial:
+) -> Trial | None:
+    """What another value does; None where the other settings do not allow it."""
     text = setting_text(value)
     try:
-        after = skim(requests, service, horizon)
+        after = skim(requests, service.replace(**{name: value}), horizon)
+    except InputError:
+        return None
     except Stalled:
-        return Trial(text, (STALLED,), True)
-    changed = tuple(key for key, life in before.lives.items() if _times(life) != _times(after.lives[key]))
-    return Trial(text, changed, before.peaks != after.peaks)
+        return Trial(text, (STALLED,), (STALLED,), True)
+    pairs = {key: (life, after.lives[key]) for key, life in before.lives.items()}
+    changed = tuple(key for key, (one, other) in pairs.items() if _times(one) != _times(other))
+    moved = tuple(key for key in changed if _tokens(pairs[key][0]) != _tokens(pairs[key][1]))
+    return Trial(text, changed, moved, before.peaks != after.peaks)
 
 
 def _times(life: Any) -> tuple[Any, ...]:
     """All that a request can see of its own run."""
-    return life.status, life.start, life.runs, life.ended
+    return life.start, *_tokens(life)
+
+
+def _tokens(life: Any) -> tuple[Any, ...]:
+    return life.status, life.runs, life.ended
 
 
 # ---- why --------------------------------------------------------------------------------------------
@@ -115,13 +114,14 @@ def _belongs_elsewhere(name: str, service: Service) -> str | None:
 def _never_short(name: str, service: Service, found: Facts) -> str | None:
     """Settings that deal with a shortage which never came."""
     plenty = not found.short_of_pages and not found.refused
+    covered = not found.short_of_budget and not found.split
     codes = {
         "decode_slots": ("slots_spare", not found.short_of_slots),
         "decode_order": ("slots_spare", not found.short_of_slots),
         "queue_order": ("short_queue" if found.waiting else "empty_queue", found.waiting <= 1),
-        "prefill_budget": ("budget_spare", not found.short_of_budget and not found.split),
-        "chunked_prefill": ("never_split", not found.split and not found.short_of_budget),
-        "shared_budget": ("tokens_spare", not found.short_of_budget),
+        "prefill_budget": ("budget_spare", covered),
+        "chunked_prefill": ("never_split", covered),
+        "shared_budget": ("tokens_spare", covered or service.shared_budget is None),
         "max_active": ("active_spare", service.max_active is None or found.active < service.max_active),
         "pages": ("pages_spare", plenty),
         "page_size": ("pages_spare", plenty),
@@ -170,14 +170,22 @@ def _reason(code: str, switches: Sequence[Switch], words: Catalogue) -> str:
 
 
 def _effect(switch: Switch, words: Catalogue) -> str:
-    """The nearest value that changes something, and whom."""
-    trial = next(trial for trial in switch.trials if trial.changed)
+    """The nearest value that changes something, and whom; one that moves tokens before one that does not."""
+    alive = [trial for trial in switch.trials if trial.changed]
+    trial = next((trial for trial in alive if trial.moved), alive[0])
     if trial.changed == (STALLED,):
         return words("switch.stalls", name=switch.name, value=trial.value)
-    named = words("list.separator").join(trial.changed[:MOST_NAMED])
-    more = len(trial.changed) - MOST_NAMED
-    ids = named + (words("switch.more", count=more) if more > 0 else "")
-    return words("switch.alive", name=switch.name, value=trial.value, ids=ids)
+    ids = _named(trial.moved or trial.changed, words)
+    return words(
+        "switch.alive" if trial.moved else "switch.queue", name=switch.name, value=trial.value, ids=ids
+    )
+
+
+def _named(ids: Sequence[str], words: Catalogue) -> str:
+    """The first few of ``ids``, and how many more there are."""
+    more = len(ids) - MOST_NAMED
+    named = words("list.separator").join(ids[:MOST_NAMED])
+    return named + (words("switch.more", count=more) if more > 0 else "")
 
 
 def _beyond(switches: Sequence[Switch], words: Catalogue) -> str:
