@@ -19,7 +19,7 @@ from engine.trace_formats import format_of
 from engine.words import Catalogue
 from puzzles.words import puzzle_words
 
-MOST_TOKENS = 5_000_000  # output tokens of one trace
+MOST_TOKENS = {"prompt": 50_000_000, "output": 5_000_000}  # of one trace
 SIDES = ("a", "b")
 TYPED = "trace"  # what a trace that came from no file is called
 
@@ -123,9 +123,10 @@ def trace_of(setup: Setup) -> TraceFile:
     trace = parse_trace(setup.trace, name)
     if len(trace.requests) > MOST_ROWS:
         raise InputError(f"{name}: it has {len(trace.requests)} rows; at most {MOST_ROWS} are taken here")
-    tokens = sum(request.output_tokens for request in trace.requests)
-    if tokens > MOST_TOKENS:
-        raise InputError(f"{name}: its outputs are {tokens} tokens; at most {MOST_TOKENS} are taken here")
+    for kind, most in MOST_TOKENS.items():
+        tokens = sum(getattr(request, f"{kind}_tokens") for request in trace.requests)
+        if tokens > most:
+            raise InputError(f"{name}: its {kind}s are {tokens} tokens; at most {most} are taken here")
     return trace
 
 

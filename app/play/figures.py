@@ -91,9 +91,12 @@ def run_view(outcome: Outcome, history: History, language: str) -> RunView:
 
 
 def _pieces(history: History) -> int:
+    """How many pages (slots) a picture of the pool would hold, over all ticks."""
     service = history.service
     size = service.pages if service.kv_layout == "paged" else service.slots
-    return len(history.records) * (size or 0)
+    if size is not None:
+        return len(history.records) * size
+    return sum(len(table) for record in history.records for table in record.pages.values())
 
 
 def _no_map(history: History, name: str) -> PageMap:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -14,14 +13,15 @@ from app.play.sheet import MOST_DRAWN
 from app.play.spec import Going
 from engine import History, Metrics, Reason, Request, Service, Skim, TickRecord, simulate
 from engine.exact import first_tick, start_of
+from engine.pages import pages_for
 from engine.progress import refusals
 from engine.skimmer import Skimmer
 
-QUICK, SLOW = 0.02, 0.08  # seconds of a slice: below it grows, above it shrinks
-FIRST_STEP = 256  # ticks
+SLICE = 0.05  # seconds
 MOST_RECORDS = 2_000  # ticks of a run that is recorded whole
 MOST_CELLS = 6_000  # requests × ticks of a picture
 MOST_COLUMNS = 600  # ticks of a picture
+MOST_PAGES = 4_000_000  # page numbers in the records of a run
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -75,12 +75,21 @@ def recorded(plan: RunPlan, experiment: Experiment, records: Sequence[TickRecord
 
 
 def _records(plan: RunPlan, skim: Skim) -> list[TickRecord]:
-    """All ticks of a run that is short, the first of one that is not; none of a crowd's."""
-    if len(plan.requests) > MOST_DRAWN:
+    """All ticks of a run that is short, the first of one that is not; none of a crowd's, or of giants'."""
+    ticks = skim.ticks if skim.ticks <= MOST_RECORDS else MOST_COLUMNS
+    if len(plan.requests) > MOST_DRAWN or ticks * _most_pages(plan) > MOST_PAGES:
         return []
     if skim.ticks <= MOST_RECORDS:
         return skim.history().records
     return simulate(plan.requests, plan.service, start_of(MOST_COLUMNS, plan.service.tick)).records
+
+
+def _most_pages(plan: RunPlan) -> int:
+    """Pages (slots, where KV is contiguous) that a record of one tick may name."""
+    service = plan.service
+    size, pool = (service.page_size, service.pages) if service.kv_layout == "paged" else (1, service.slots)
+    wanted = sum(pages_for(r.prompt_tokens + r.output_tokens, size) for r in plan.requests)
+    return wanted if pool is None else min(wanted, pool)
 
 
 def skim_slowly(
@@ -98,11 +107,6 @@ def skim_slowly(
 
 
 def _sliced(skimmer: Skimmer, end: int | None, late: bool, title: str) -> Iterator[Going]:
-    step = FIRST_STEP
     while not skimmer.idle and (end is None or skimmer.tick < end):
-        began = time.perf_counter()
-        until = skimmer.tick + step
-        skimmer.run(until if end is None else min(until, end), late=late)
-        took = time.perf_counter() - began
-        step = step * 2 if took < QUICK else max(1, step // 2) if took > SLOW else step
+        skimmer.run(end, late=late, seconds=SLICE)
         yield Going(title, skimmer.tick)
