@@ -1,3 +1,3 @@
-from app.pages.learn import serve
+from app.pages.serving import serve
 
 serve()

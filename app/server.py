@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.counts import Counts
 from app.journal import Trouble, place_of, tell
+from app.play.bench import Bench
 from app.settings import Settings, settings
 from app.store import Store, StoreError, open_store, store_error
 from app.worker import Runs, Worker, WorkerError
@@ -30,6 +31,7 @@ class Server:
         self.runs = Runs(self.worker)
         self.trouble = Trouble()
         self.counts = Counts()
+        self.bench = Bench(settings)
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
 
     async def stored(
@@ -78,6 +80,7 @@ class Server:
     async def close(self) -> None:
         """End the worker and give the database back."""
         await self.worker.close()
+        await self.bench.close()
         self._writer.shutdown()
         self.store.close()
 

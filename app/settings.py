@@ -26,6 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     most_sessions   pages that may be open at once; each takes less than a megabyte
     frame_ancestors sites that may show the lab in a frame, beside itself
     metrics         host:port where figures for Prometheus are shown; empty for nowhere
+    free_play       whether the page for traces and settings of one's own is open
     """
 
     database_url: str | None = None
@@ -36,6 +37,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     most_sessions: int = 1500
     frame_ancestors: str = ""
     metrics: str = ""
+    free_play: bool = True
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -47,6 +49,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         most_sessions=int(environment.get("TICKLAB_MOST_SESSIONS") or 1500),
         frame_ancestors=origins(environment.get("TICKLAB_FRAME_ANCESTORS") or ""),
         metrics=environment.get("TICKLAB_METRICS") or "",
+        free_play=environment.get("TICKLAB_FREE_PLAY", "").strip().lower() not in ("false", "no", "off", "0"),
     )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from time import perf_counter
 from typing import Any
 
 from engine.costs import Costs
@@ -102,18 +103,28 @@ class Skimmer(Scheduler):
         self._room = min(service.decode_slots, service.shared_budget or service.decode_slots)
         self._by_turns = service.decode_order == "fcfs"
         self._late = False  # whether ticks end after the horizon: their memory is not observed
+        self._deadline: float | None = None  # by the clock of the machine, when a run may take a pause
         for request in trace:
             self.submit(request, request.id)
         self.close()
 
-    def run(self, until: int | None, *, late: bool = False) -> None:
-        """Every tick before ``until`` (None: to the end)."""
+    def run(self, until: int | None, *, late: bool = False, seconds: float | None = None) -> None:
+        """Every tick before ``until`` (None: to the end), or as many as fit into about ``seconds``.
+
+        A run that was left may be gone on with; in pieces it is the same as in one.
+        """
         self._late = late
+        self._deadline = None if seconds is None else perf_counter() + seconds
         while not self.idle and (until is None or self.tick < until):
             if self._is_calm():
                 self._pass_stretch(until)
             else:
                 self._plain_tick()
+            if self._is_time_up():
+                return
+
+    def _is_time_up(self) -> bool:
+        return self._deadline is not None and perf_counter() > self._deadline
 
     def _is_calm(self) -> bool:
         """Whether no page is taken as tokens are written, and who has a slot keeps it to the end."""
@@ -151,6 +162,8 @@ class Skimmer(Scheduler):
                 break
             self._forward(event)
             self._turn()
+            if self._is_time_up():
+                break
         self._scatter()
 
     def _next_event(self) -> int:

@@ -23,7 +23,7 @@ from engine.errors import InputError
 from engine.exact import seconds
 from engine.requests import MOST, Request, check_trace
 from engine.trace_formats import SECONDS, Format, folded, format_of, why_unknown
-from engine.trace_text import Row, read_rows, short
+from engine.trace_text import Row, read_rows, rows_of, short
 from engine.traces import MAIN_NAME, main_trace
 
 WIDE = Context(prec=60)  # exact for any moment a file can hold
@@ -62,7 +62,15 @@ def load_trace(name: str) -> TraceFile:
     """The trace ``name``: R01-R04, or a CSV, JSON or JSONL file. Raises InputError."""
     if name.replace("–", "-").upper() == MAIN_NAME:
         return TraceFile(MAIN_NAME, "Tick Lab", main_trace())
-    rows = read_rows(name)
+    return _trace_of(read_rows(name), name)
+
+
+def parse_trace(text: str, name: str) -> TraceFile:
+    """The trace that ``text`` holds, as that of a file called ``name``. Raises InputError."""
+    return _trace_of(rows_of(text, name), name)
+
+
+def _trace_of(rows: list[Row], name: str) -> TraceFile:
     form = format_of(rows[0].columns)
     if form is None:
         raise InputError(f"{name}: {why_unknown(rows[0].columns)}")

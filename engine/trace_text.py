@@ -33,7 +33,11 @@ class Row:
 
 def read_rows(name: str) -> list[Row]:
     """The rows of the file ``name``. Raises InputError, one sentence, for anything that is not a table."""
-    text = _decoded(_bytes(name), name)
+    return rows_of(_decoded(_bytes(name), name), name)
+
+
+def rows_of(text: str, name: str) -> list[Row]:
+    """The rows of ``text``, as those of a file called ``name``. Raises InputError."""
     if not text.strip():
         raise InputError(f"{name}: {EMPTY}")
     rows = list(_json_rows(text, name) if text.lstrip()[0] in "{[" else _csv_rows(text, name))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from engine import History
+from engine import History, Service
 from engine.metrics import Summary
 from engine.percentiles import Range
 from engine.words import Catalogue
@@ -75,7 +75,18 @@ def table_of(
     histories: Mapping[str, History], slo_ttft: object, slo_tpot: object, words: Catalogue
 ) -> PolicyTable:
     """Any runs side by side under the given limits (s, None for no limit)."""
-    figures = {name: _figures(history, slo_ttft, slo_tpot) for name, history in histories.items()}
+    summaries = {
+        name: (history.metrics(slo_ttft, slo_tpot).summary, history.service)
+        for name, history in histories.items()
+    }
+    return summaries_table(summaries, slo_ttft, slo_tpot, words)
+
+
+def summaries_table(
+    summaries: Mapping[str, tuple[Summary, Service]], slo_ttft: object, slo_tpot: object, words: Catalogue
+) -> PolicyTable:
+    """The same from summaries that were made under these limits, where no records were kept."""
+    figures = {name: _figures(*summary) for name, summary in summaries.items()}
     blanks = {"ttft": DASH if slo_ttft is None else slo_ttft, "tpot": DASH if slo_tpot is None else slo_tpot}
     return PolicyTable(
         caption=words("table.policies", **blanks),
@@ -84,10 +95,9 @@ def table_of(
     )
 
 
-def _figures(history: History, slo_ttft: object, slo_tpot: object) -> list[tuple[Number, str]]:
+def _figures(summary: Summary, service: Service) -> list[tuple[Number, str]]:
     """Value and text of each column."""
-    summary = history.metrics(slo_ttft, slo_tpot).summary
-    held = float(megabytes(summary.peak_held_tokens, history.service))
+    held = float(megabytes(summary.peak_held_tokens, service))
     values = [held if key == "peak_held_mb" else getattr(summary, key) for key, _, _ in COLUMNS]
     return [(value, _text(key, value, summary)) for (key, _, _), value in zip(COLUMNS, values, strict=True)]
 

@@ -40,6 +40,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     frame_ancestors: Annotated[str, Meta(pattern=SITES)] = ""
     most_sessions: Annotated[int, Meta(ge=1, le=100_000)] = 1500
     metrics: Annotated[str, Meta(pattern=r"^([A-Za-z0-9.\-\[\]:]+:\d{1,5})?$")] = ""
+    free_play: bool = True
 
 
 TYPES: dict[str, Any] = {field.name: field.type for field in msgspec.structs.fields(Options)}
@@ -84,8 +85,18 @@ def _parser(words: Catalogue, defaults: Mapping[str, Any]) -> Parser:
         default = defaults.get(field.name, field.default)
         shown = str(default).lower() if isinstance(default, bool) else default
         text = f"{words(f'option.{field.name}')} [{variable(field.name)}; {words('help.default')}: {shown}]"
+        if isinstance(default, bool):
+            _add_switch(parser, flag, field.name, text)
+            continue
         parser.add_argument(flag, metavar=field.name.upper(), help=text.replace("%", "%%"))
     return parser
+
+
+def _add_switch(parser: Parser, flag: str, name: str, text: str) -> None:
+    """``--name``, ``--name false`` and ``--no-name``."""
+    parser.add_argument(flag, metavar=name.upper(), nargs="?", const="true", help=text.replace("%", "%%"))
+    off = f"--no-{flag.removeprefix('--')}"
+    parser.add_argument(off, dest=name, action="store_const", const="false", help=argparse.SUPPRESS)
 
 
 def _from_file(path: Path, words: Catalogue) -> dict[str, Any]:

@@ -127,6 +127,7 @@ def environment_of(classroom: Classroom) -> dict[str, str]:
         "TICKLAB_MOST_SESSIONS": str(options.most_sessions),
         "TICKLAB_FRAME_ANCESTORS": options.frame_ancestors,
         "TICKLAB_METRICS": options.metrics,
+        "TICKLAB_FREE_PLAY": str(options.free_play).lower(),
         "BOKEH_SECRET_KEY": classroom.keys.session,
         "BOKEH_SIGN_SESSIONS": "yes",
         "PANEL_COOKIE_SECRET": classroom.keys.cookie,

@@ -12,6 +12,9 @@ const LEGEND = ["waiting", "prefill", "first", "decode", "last", "blocked", "sea
 const RARE = ["recompute", "preempted", "refused", "cancelled"] // in the legend only when they occur
 const LONGEST_AXIS = 60 // a wild prediction must not squeeze the run
 
+/** Whether there are, or may still come, milliseconds: a run that only counts has none. */
+const measured = (run) => !run.done || run.ms.some((ms) => ms !== null)
+
 export function render({ model, el }) {
   dress(el, sheets)
   return new Timelines(model).root
@@ -57,7 +60,7 @@ class Timelines {
   // ---- building -----------------------------------------------------------------------------------
 
   build() {
-    this.runs = chosen(this.model.names).map((run) => run.timeline)
+    this.runs = chosen(this.model.names).map((run) => ({ ...run.timeline, done: run.done }))
     this.columns = this.width()
     this.cells = [] // one list of cells per tick
     this.root.setAttribute("aria-label", this.words.title)
@@ -84,7 +87,7 @@ class Timelines {
   width() {
     const flags = this.runs.flatMap((run) => run.rows.map((row) => (this.predicted(run, row) ?? 0) / run.tick_seconds))
     const longest = Math.max(0, ...this.runs.map((run) => run.ms.length))
-    return Math.min(LONGEST_AXIS, Math.max(longest, this.model.expected, ...flags.map(Math.ceil)))
+    return Math.max(longest, Math.min(LONGEST_AXIS, Math.max(this.model.expected, ...flags.map(Math.ceil))))
   }
 
   predicted(run, row) {
@@ -100,7 +103,7 @@ class Timelines {
 
   body(run, scale) {
     const title = h("tr", { class: "run" }, h("th", { colspan: this.columns + 1, scope: "rowgroup" }, h("span", { class: "title", text: run.title })))
-    return h("tbody", { "aria-label": run.title }, title, run.rows.map((row) => this.row(run, row)), this.msRow(run, scale))
+    return h("tbody", { "aria-label": run.title }, title, run.rows.map((row) => this.row(run, row)), measured(run) ? this.msRow(run, scale) : null)
   }
 
   row(run, row) {

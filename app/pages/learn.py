@@ -21,7 +21,7 @@ from app.pages.pictures import Pictures
 from app.pages.standing import SIGNS, standing
 from app.pages.template import frame, template
 from app.pages.texts import Texts
-from app.server import Server, server
+from app.server import Server
 from app.state import STEPS, Lesson, NotAllowed
 from app.store import StoreError, Visit
 from app.texts import tidy
@@ -266,24 +266,11 @@ class LearnPage:
         )
 
 
-def serve() -> None:
-    """Build the page of whoever asks. When that fails the handler says so; the log has the reason."""
-    document = pn.state.curdoc
-    assert document is not None
-    # Kept by session, so to be said in each: reconnect, no models that nobody asks for, and (because
-    # it is said at all) no scripts of extensions that this page does not use.
-    pn.extension(reconnect=True, browser_info=False, notifications=False)
-    try:
-        lesson = lesson_of(server())
-        plain = first_argument(pn.state.session_args, "ex") is None
-        page = LearnPage(lesson, server().store.visits(lesson.learner), plain=plain)
-        page.put_on(document)
-        pn.state.onload(page.restore)
-    except StoreError:  # the log has it already
-        return
-    except Exception:
-        tell("page.failed", logging.ERROR)
-        log.exception("")
+def learn_page(shared: Server) -> LearnPage:
+    """The page of whoever asks."""
+    lesson = lesson_of(shared)
+    plain = first_argument(pn.state.session_args, "ex") is None
+    return LearnPage(lesson, shared.read(shared.store.visits, lesson.learner), plain=plain)
 
 
 def lesson_of(shared: Server) -> Lesson:

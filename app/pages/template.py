@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from app.pages.contents import MAIN, contents
+from app.settings import settings
 from app.web.policy import THEME_SCRIPT, with_nonce
 from app.words import HTML_LANG, app_words
 from engine.words import LANGUAGES
@@ -19,7 +20,7 @@ from puzzles.render import table_styles
 
 HERE = Path(__file__).parent
 ASKED_LENGTH = 60  # characters shown of a name that nobody knows
-CODE = (HERE, HERE.parent / "components")
+CODE = (HERE, HERE.parent / "components", HERE.parent / "play")
 
 
 @cache
@@ -71,6 +72,7 @@ def frame(language: str, exercise: str | None = None, root: str = "") -> dict[st
         "main_exercise": MAIN,
         "contents": contents(language),
         "design_title": design_words(language)("title"),
+        "free_play": settings().free_play,
         "marks": {},
         "signs": {},
         "root": root,
@@ -88,3 +90,8 @@ def error_page(language: str) -> str:
 def unknown_page(language: str, asked: str) -> str:
     """What a visitor sees who asks for an exercise that does not exist: that, and those there are."""
     return template("unknown.html.j2").render(**frame(language), asked=asked[:ASKED_LENGTH])
+
+
+def message_page(language: str, key: str) -> str:
+    """A page that says one thing, ``<key>.title`` and ``<key>.text``, and where to go on."""
+    return template("message.html.j2").render(**frame(language), key=key)

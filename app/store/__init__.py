@@ -2,6 +2,7 @@
 
 from app.store.database import open_store
 from app.store.errors import StoreError, store_error
+from app.store.shares import ShareRefused, Shares
 from app.store.store import Store
 from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress, Visit
 
@@ -12,6 +13,8 @@ __all__ = [
     "Place",
     "Prediction",
     "Progress",
+    "ShareRefused",
+    "Shares",
     "Store",
     "StoreError",
     "Visit",

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-HEAD = "0002"  # the newest migration
+HEAD = "0004"  # the newest migration
 
 
 class Moment(TypeDecorator[datetime]):
@@ -101,5 +101,13 @@ decisions = Table(  # append-only: the newest of a name counts
     Column("id", Integer, primary_key=True),
     Column("name", String(32), nullable=False),
     Column("value", Boolean, nullable=False),
+    Column("made", Moment, nullable=False),
+)
+
+shares = Table(  # append-only: what a short link of free play stands for
+    "shares",
+    metadata,
+    Column("code", String(52), primary_key=True),
+    Column("content", Text, nullable=False),
     Column("made", Moment, nullable=False),
 )

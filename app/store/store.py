@@ -156,14 +156,15 @@ class Store:
 
     # ---- statements ----------------------------------------------------------------------
 
-    def _insert(self, table: Table) -> Any:
+    def insert(self, table: Table) -> Any:
+        """An INSERT that knows ``on_conflict_…``, in the words of this database."""
         return INSERTS[self.engine.dialect.name](table)
 
     def _add_once(self, connection: Connection, table: Table, row: dict[str, Any]) -> None:
-        connection.execute(self._insert(table).values(row).on_conflict_do_nothing())
+        connection.execute(self.insert(table).values(row).on_conflict_do_nothing())
 
     def _put(self, connection: Connection, table: Table, place: Place, values: dict[str, Any]) -> None:
-        statement = self._insert(table).values(_row(place, **values))
+        statement = self.insert(table).values(_row(place, **values))
         connection.execute(statement.on_conflict_do_update(index_elements=PLACE, set_=values))
 
     def _read(self, table: Table, place: Place, *more: ColumnElement[bool]) -> RowMapping | None:

@@ -13,7 +13,7 @@ from panel.io.server import ComponentResourceHandler
 from tornado.web import HTTPError, StaticFileHandler
 
 WORTHWHILE = (".js", ".mjs", ".css", ".svg", ".json", ".map")
-OURS = ("app.components.", "app.pages.")
+OURS = ("app.components.", "app.pages.", "app.play.desk/")
 
 
 @lru_cache(maxsize=256)

@@ -11,7 +11,7 @@ from tornado.web import Application, GZipContentEncoding, HTTPError, RequestHand
 
 from app.server import server
 from app.settings import settings
-from app.store import StoreError
+from app.store import Shares, StoreError
 from app.web.identity import language_of, recognise
 from app.web.limits import limits
 from app.web.notices import notify
@@ -52,6 +52,9 @@ class LearnerPage(DocHandler):
         if asked is not None and asked not in exercises():
             self._unknown(asked)
             return
+        if "play" in self.request.query_arguments and (wrong := await self._no_free_play()):
+            self._tell(wrong)
+            return
         await super().get(*args, **names)  # type: ignore[misc]
         if self.session is not None and not is_built(self.session):
             self._apologise()
@@ -67,6 +70,25 @@ class LearnerPage(DocHandler):
     def write_error(self, status_code: int, **names: Any) -> None:
         notify(self, status_code)
         self.finish()
+
+    async def _no_free_play(self) -> str | None:
+        """Why free play is not shown: it is closed, or there is no such link; None when it is."""
+        if not settings().free_play:
+            return "play.closed"
+        code = first_argument(self.request.query_arguments, "play")
+        if code is None:
+            return None
+        content = await server().stored(Shares(server().store).find, code)
+        return "play.unknown" if content is None else None
+
+    def _tell(self, key: str) -> None:
+        """Say in a page of its own why there is not what was asked for."""
+        from app.pages.template import message_page
+
+        self.set_status(404)
+        self.set_header(POLICY, page_policy())
+        self.set_header("Cache-Control", "no-store")
+        self.write(message_page(language_of(self), key))
 
     def _unknown(self, asked: str) -> None:
         """Say that there is no such exercise, and which there are."""

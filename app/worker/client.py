@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from app.journal import tell
 from app.settings import Settings
@@ -16,13 +16,11 @@ from app.worker.spec import (
     HEADER,
     Advance,
     Advanced,
-    Command,
     Compare,
     Compared,
     Failed,
     Ready,
     Refused,
-    Reply,
     RunSpec,
     packed,
     replies,
@@ -40,6 +38,9 @@ class Worker:
     WorkerBusy or WorkerRefused; after each of them the next call works.
     """
 
+    _module: ClassVar[str] = "app.worker.child"  # what the process runs
+    _replies: ClassVar[Any] = replies  # decodes what it answers
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.process: asyncio.subprocess.Process | None = None
@@ -48,7 +49,7 @@ class Worker:
         self._waiting = 0
         self.starts = 0
         self._number = 0
-        self._tasks: set[asyncio.Task[Reply]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
     def alive(self) -> bool:
@@ -107,7 +108,7 @@ class Worker:
         self._number += 1
         return self._number
 
-    async def _answered(self, command: Command) -> Reply:
+    async def _answered(self, command: Any) -> Any:
         """The reply, or the error it stands for."""
         if self._waiting >= self.settings.queue:
             raise WorkerBusy(f"{self._waiting} commands wait for the engine already")
@@ -118,20 +119,20 @@ class Worker:
             raise WorkerError(reply.text)
         return reply
 
-    async def _shielded(self, command: Command) -> Reply:
+    async def _shielded(self, command: Any) -> Any:
         """Finish the exchange even when the asker goes away: the pipe must never be left half read."""
         task = asyncio.create_task(self._ask(command))
         self._tasks.add(task)
         task.add_done_callback(self._forget)
         return await asyncio.shield(task)
 
-    def _forget(self, task: asyncio.Task[Reply]) -> None:
+    def _forget(self, task: asyncio.Task[Any]) -> None:
         """Its error was for whoever asked; when they are gone, it is nobody's."""
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()
 
-    async def _ask(self, command: Command) -> Reply:
+    async def _ask(self, command: Any) -> Any:
         self._waiting += 1
         try:
             async with self._turn:
@@ -140,7 +141,7 @@ class Worker:
         finally:
             self._waiting -= 1
 
-    async def _exchange(self, message: bytes, seconds: float) -> Reply:
+    async def _exchange(self, message: bytes, seconds: float) -> Any:
         try:
             async with asyncio.timeout(seconds):
                 await self._write(message)
@@ -162,18 +163,18 @@ class Worker:
             self.process.stdin.write(message)
             await self.process.stdin.drain()
 
-    async def _read(self) -> Reply:
+    async def _read(self) -> Any:
         assert self.process is not None
         assert self.process.stdout is not None
         size = int.from_bytes(await self.process.stdout.readexactly(HEADER), "big")
-        return replies.decode(await self.process.stdout.readexactly(size))
+        return self._replies.decode(await self.process.stdout.readexactly(size))
 
     async def _ready(self) -> None:
         if self.alive:
             return
         self.starts += 1
         self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "app.worker.child"),
+            *(sys.executable, "-m", self._module),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=child_environment(),

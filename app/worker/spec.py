@@ -79,7 +79,7 @@ replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
 HEADER = 4  # bytes that say how long the message is
 
 
-def packed(message: Command | Reply) -> bytes:
+def packed(message: msgspec.Struct) -> bytes:
     """``message`` as it travels: its length, then itself."""
     body = msgspec.msgpack.encode(message)
     return len(body).to_bytes(HEADER, "big") + body

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
@@ -40,6 +40,7 @@ def add_common_flags(parser: argparse.ArgumentParser, words: Catalogue) -> None:
     output = parser.add_argument_group(words("flag.group.output"))
     output.add_argument("--json", action="store_true", help=words("flag.json"))
     output.add_argument("--summary", action="store_true", help=words("flag.summary"))
+    output.add_argument("--chrome-trace", metavar="FILE", help=words("flag.chrome_trace"))
     output.add_argument("--lang", default=LANGUAGES[0], metavar="|".join(LANGUAGES), help=words("flag.lang"))
 
 
@@ -97,7 +98,12 @@ def service_of(options: argparse.Namespace) -> Service:
     """The service the flags describe. Raises InputError that names the flag."""
     given = {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None}
     with naming_flags():
-        return Service(**{name: _setting(name, text) for name, text in given.items()})
+        return service_from(given)
+
+
+def service_from(texts: Mapping[str, str]) -> Service:
+    """The service of settings as they are typed. Raises InputError that begins with the setting's name."""
+    return Service(**{name: _setting(name, text) for name, text in texts.items()})
 
 
 def _setting(name: str, text: str) -> Any:
