@@ -7,11 +7,14 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from app.settings import Settings, read_settings
 from app.store import Store, open_store
 from app.worker import Runs, Worker, WorkerError
+
+if TYPE_CHECKING:
+    from app.state.following import Following
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +30,7 @@ class Server:
         self.store: Store = open_store(settings)
         self.worker = Worker(settings)
         self.runs = Runs(self.worker)
+        self.following: Following | None = None  # only where there is a class: see app.classroom
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
 
     async def stored(

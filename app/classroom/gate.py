@@ -51,6 +51,15 @@ class Gate:
         value = decode_signed_value(self._cookie_key, name, cookie, max_age_days=DAYS[name])
         return value is not None and hmac.compare_digest(value, self._mark(name).encode())
 
+    def form_token(self, handler: RequestHandler) -> str:
+        """What a form of the teacher's page carries: made from the cookie, which no other site can read."""
+        cookie = handler.get_cookie(TEACHER) or ""
+        return hmac.new(self._cookie_key.encode(), f"form:{cookie}".encode(), hashlib.sha256).hexdigest()
+
+    def form_fits(self, handler: RequestHandler, token: str) -> bool:
+        """Whether a form came from a page that this browser was shown."""
+        return hmac.compare_digest(token.encode(), self.form_token(handler).encode())
+
     def _mark(self, name: str) -> str:
         """Stands for the secret in the cookie: whoever reads the cookie does not learn the secret."""
         return hmac.new(self._cookie_key.encode(), self._secrets[name].encode(), hashlib.sha256).hexdigest()

@@ -14,11 +14,13 @@ from panel.io.resources import LOCAL_DIST, patch_model_css
 from app.components import Player, PredictionForm
 from app.pages.contents import MAIN, known_exercise
 from app.pages.desk import Desk, clean
+from app.pages.led import Led
 from app.pages.pictures import Pictures
 from app.pages.template import frame, template
 from app.pages.texts import Texts
 from app.server import Server, server
 from app.state import STEPS, Lesson, NotAllowed
+from app.state.following import Following
 from app.web.identity import LANGUAGE, LEARNER, known_learner, new_learner
 from app.words import choose_language, first_argument
 from app.worker import WorkerError
@@ -31,20 +33,22 @@ TEXT_LENGTH = 500  # characters of one answer
 class LearnPage:
     """Wires one lesson to the components of one session. All that happens on the page passes here."""
 
-    def __init__(self, lesson: Lesson) -> None:
+    def __init__(self, lesson: Lesson, following: Following | None = None) -> None:
         self.lesson = lesson
         self.texts = Texts(lesson)
         self.pictures = Pictures(lesson, self.texts)
         self.known = {field["key"] for field in self.texts.fields()} | {"confidence", "why"}
         self.number = 0
+        self.document: Document | None = None
+        self.following = following
         self.form = PredictionForm(
             language=lesson.language,
             fields=self.texts.fields(),
             parts=self.texts.parts(),
             columns=self.texts.titles,
-            draft=dict(lesson.draft),
+            draft=self.texts.locked_draft() if lesson.locked else dict(lesson.draft),
             locked=lesson.locked,
-            storage_id=f"{lesson.learner}:{lesson.exercise_name}:{lesson.attempt}",
+            storage_id=self.storage_id(),
         )
         self.desk = Desk(session=secrets.token_hex(8), state=self.state())  # type: ignore[no-untyped-call]
         self.commands: dict[str, Callable[..., Awaitable[None]]] = {
@@ -53,7 +57,15 @@ class LearnPage:
             "reveal": self._reveal,
             "again": self._again,
         }
+        self.led = Led(self)
+        self.led.arrange()
         self._watch()
+
+    def storage_id(self) -> str:
+        """The name of the browser's own copy of the draft; each vote has its own."""
+        lesson = self.lesson
+        place = f"{lesson.learner}:{lesson.exercise_name}:{lesson.attempt}"
+        return f"{place}:2" if lesson.rules.vote == 2 else place
 
     @property
     def player(self) -> Player:
@@ -68,7 +80,7 @@ class LearnPage:
         """Where the lesson stands, for the browser: no answer and no run is in it."""
         lesson = self.lesson
         return {
-            "step": lesson.step,
+            "step": lesson.shown_step,
             "locked": lesson.locked,
             "done": lesson.done,
             "observed": lesson.observed is not None,
@@ -98,11 +110,20 @@ class LearnPage:
         }
 
     async def _lock(self, _: Any) -> None:
-        problems = await self.lesson.lock(self._known_texts(self.form.draft))
+        try:
+            problems = await self.lesson.lock(self._known_texts(self.form.draft))
+        except NotAllowed as error:
+            self.form.refuse({})
+            self._refuse(error)
+            return
         if problems:
             self.form.refuse(self.texts.problems(problems))
             return
         self.form.param.update(draft=dict(self.texts.locked_draft()), locked=True)
+        if not self.lesson.running:
+            self.led.arrange()
+            self._tell("said.kept")
+            return
         self.pictures.open()
         self._tell("said.locked")
 
@@ -118,7 +139,8 @@ class LearnPage:
         try:
             self.pictures.show(await ask())
         except NotAllowed as error:
-            self._tell(f"refused.{error.code}", kind="refused")
+            self.player.refuse()
+            self._refuse(error)
         except WorkerError as error:
             self.player.problem = self._failure(error)
         except Exception:
@@ -137,7 +159,7 @@ class LearnPage:
             comparison = await self.lesson.compare_formats()
             histories = await self.lesson.catch_up()
         except NotAllowed as error:
-            self._tell(f"refused.{error.code}", kind="refused")
+            self._refuse(error)
         except WorkerError as error:
             self.pictures.quantization.problem = self._failure(error)
         else:
@@ -153,9 +175,9 @@ class LearnPage:
         try:
             await self.commands[name](**command)
         except NotAllowed as error:
-            self._tell(f"refused.{error.code}", kind="refused")
+            self._refuse(error)
         except WorkerError as error:
-            self._say(self._failure(error), kind="refused")
+            self.say(self._failure(error), kind="refused")
 
     async def _read(self) -> None:
         await self.lesson.read()
@@ -164,15 +186,18 @@ class LearnPage:
     async def _observe(self, text: str) -> None:
         problem = await self.lesson.observe(text)
         if problem:
-            self._say(self.texts.problem(problem), kind="observe")
+            self.say(self.texts.problem(problem), kind="observe")
+            return
+        if not self.lesson.rules.verdict:
+            self._tell("said.observed")
             return
         await self._reveal()
 
     async def _reveal(self) -> None:
-        await self._verdict()
+        await self.show_verdict()
         self._tell("said.verdict")
 
-    async def _verdict(self) -> None:
+    async def show_verdict(self) -> None:
         self.desk.verdict = self.texts.verdict(await self.lesson.reveal())
 
     async def _again(self) -> None:
@@ -184,13 +209,22 @@ class LearnPage:
         log.warning("the engine failed: %r", error)
         return self.texts.words(f"run.error.{error.code}", text=str(error))
 
+    def fail(self, error: WorkerError) -> None:
+        """The engine could not do what the page needed."""
+        self.player.problem = self._failure(error)
+
     # ---- what the page says ----------------------------------------------------------------------
 
     def _tell(self, key: str, kind: str = "said", **values: str) -> None:
         self.desk.state = self.state()
-        self._say(self.texts.words(key, **values), kind)
+        self.say(self.texts.words(key, **values), kind)
 
-    def _say(self, text: str, kind: str) -> None:
+    def _refuse(self, error: NotAllowed) -> None:
+        """Not now. The teacher may have decided something that this page had not heard of."""
+        self.led.arrange()
+        self._tell(f"refused.{error.code}", kind="refused")
+
+    def say(self, text: str, kind: str) -> None:
         self.number += 1
         self.desk.message = {"text": text, "kind": kind, "number": self.number}
 
@@ -198,19 +232,34 @@ class LearnPage:
 
     async def restore(self) -> None:
         """After the page has been painted: bring back the run this learner had, and the verdict."""
-        if not self.lesson.locked or not self.lesson.known:
+        if self.lesson.running and self.lesson.known:
+            try:
+                self.pictures.show(await self.lesson.catch_up())
+                if self.lesson.revealed and self.lesson.rules.verdict:
+                    await self.show_verdict()
+            except WorkerError as error:
+                self.fail(error)
+        await self._join_class()
+
+    async def _join_class(self) -> None:
+        """From now on hear what the teacher decides, and begin where the class is."""
+        if self.following is None or self.document is None or self.lesson.class_id is None:
             return
-        try:
-            self.pictures.show(await self.lesson.catch_up())
-            if self.lesson.revealed:
-                await self._verdict()
-        except WorkerError as error:
-            self.player.problem = self._failure(error)
+        self.following.join(self.led, self.document)
+        if self.lesson.direction.phase != "free":
+            self.say(self.led.sentence(), "led")
+            await self.led.show()
+
+    def leave(self) -> None:
+        """The session is over."""
+        if self.following is not None:
+            self.following.leave(self.led)
 
     # ---- the document --------------------------------------------------------------------------------
 
     def put_on(self, document: Document) -> None:
         """Make this page the document's."""
+        self.document = document
         context = frame(self.lesson.language, self.lesson.exercise_name) | self.texts.context()
         for name, component in self.roots.items():
             component.server_doc(document, title=context["exercise_title"], location=False)
@@ -235,9 +284,11 @@ def serve() -> None:
     # it is said at all) no scripts of extensions that this page does not use.
     pn.extension(reconnect=True, browser_info=False, notifications=False)
     try:
-        page = LearnPage(lesson_of(server()))
+        shared = server()
+        page = LearnPage(lesson_of(shared), shared.following)
         page.put_on(document)
         pn.state.onload(page.restore)
+        pn.state.on_session_destroyed(lambda _: page.leave())
     except Exception:
         log.exception("the learner's page could not be built")
 
@@ -246,9 +297,12 @@ def lesson_of(shared: Server) -> Lesson:
     """The lesson of the browser behind this session."""
     cookies, accepted = pn.state.cookies, str(pn.state.headers.get("Accept-Language") or "")
     asked = first_argument(pn.state.session_args, "lang")
+    learner = known_learner(cookies.get(LEARNER)) or new_learner()
+    member = shared.store.classes.member(learner) if shared.following else None
     return Lesson(
         server=shared,
-        learner=known_learner(cookies.get(LEARNER)) or new_learner(),
+        learner=learner,
+        class_id=member.class_id if member else None,
         language=choose_language(asked, cookies.get(LANGUAGE), accepted),
         exercise_name=known_exercise(first_argument(pn.state.session_args, "ex")) or MAIN,
     )

@@ -9,6 +9,7 @@ from app.components.base import component_words
 from app.pages.contents import MAIN
 from app.pages.template import template
 from app.state import Lesson
+from app.state.drafts import locked_texts
 from app.words import app_words
 from engine import History
 from puzzles import Field, Problem, field_of, fields
@@ -169,13 +170,7 @@ class Texts:
         prediction = self.lesson.prediction
         if prediction is None:
             return {}
-        texts = {
-            key: f"{value:g}" if isinstance(value, float) else value
-            for key, value in prediction.answers.items()
-        }
-        if prediction.confidence is not None:
-            texts["confidence"] = str(prediction.confidence)
-        return texts | ({"why": prediction.why} if prediction.why else {})
+        return locked_texts(prediction)
 
     def predictions(self) -> dict[str, dict[str, float]]:
         """The predicted TTFTs as the timelines mark them: run, request, seconds."""

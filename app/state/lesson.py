@@ -1,6 +1,7 @@
 """One learner at one exercise: read, predict, run, observe, verdict, again.
 
-Every transition is decided here, from what the store holds, never from what a browser says.
+Every transition is decided here, from what the store holds, never from what a browser says. In a class
+that includes what the teacher decided: it is looked up anew with every transition.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 import param
 
 from app.server import Server
+from app.state.directions import ENDED, Direction, Rules, direction_of, rules_of, shown_step, ticks_of
+from app.state.drafts import answers_of, draft_of, locked_texts, texts_of
 from app.state.errors import NotAllowed
 from app.store import STEPS, Draft, Place, Prediction, Progress
 from app.worker import Recording, RunSpec
@@ -21,7 +24,6 @@ from engine.words import LANGUAGES
 from puzzles import Exercise, load, parse, runs, solving
 from puzzles.parsing import Problem
 
-WHY_LENGTH = 500  # characters
 LARGEST_SEED = 2**31 - 1
 
 
@@ -56,7 +58,19 @@ class Lesson(param.Parameterized):
 
     draft = param.Dict(default={}, doc="Typed and not locked: texts by field, ``confidence`` and ``why``.")
 
-    prediction = param.ClassSelector(class_=Prediction, default=None, allow_None=True, doc="What was locked.")
+    prediction = param.ClassSelector(
+        class_=Prediction, default=None, allow_None=True, doc="What was locked last, and is judged."
+    )
+
+    earlier = param.ClassSelector(
+        class_=Prediction, default=None, allow_None=True, doc="The first vote, once a second is locked."
+    )
+
+    class_id = param.Integer(default=None, allow_None=True, constant=True, doc="Of the class, None: alone.")
+
+    direction: Any = param.ClassSelector(
+        class_=Direction, default=Direction(), doc="Where the teacher has the class, as it was seen last."
+    )
 
     known = param.Integer(default=0, bounds=(0, None), doc="Ticks that were run for this learner.")
 
@@ -95,8 +109,29 @@ class Lesson(param.Parameterized):
         return {run.name: RunSpec(run.service, run.requests, run.weights) for run in runs(self.exercise)}
 
     @property
+    def rules(self) -> Rules:
+        """What is allowed as the direction was seen last."""
+        return rules_of(self.direction, self.attempt)
+
+    @property
+    def limit(self) -> int | None:
+        """How many ticks may be seen, None for all."""
+        return ticks_of(self.direction, self.attempt)
+
+    @property
+    def shown_step(self) -> str:
+        """The step the page shows: no farther than the class."""
+        return shown_step(self.step, self.rules)
+
+    @property
     def locked(self) -> bool:
-        return self.prediction is not None
+        """Whether there is nothing to lock any more: what is open for votes, or anything, is locked."""
+        return self.prediction is not None and self.prediction.vote >= (self.rules.vote or 1)
+
+    @property
+    def running(self) -> bool:
+        """Whether the run is open to this learner."""
+        return self.prediction is not None and self.rules.run
 
     @property
     def done(self) -> bool:
@@ -108,16 +143,18 @@ class Lesson(param.Parameterized):
     def _restore(self) -> None:
         """Take up where the store says this learner was; begin the first attempt for a new one."""
         store = self._server.store
+        if self.class_id is not None:
+            self.direction = self._newest()
         attempt = store.latest(self.learner, self.exercise_name)
         if attempt is None:
             return
         self.param.update(attempt=attempt.place.attempt, seed=attempt.seed)
-        draft, progress = store.draft(self.place), store.progress(self.place)
+        progress = store.progress(self.place)
+        self._take(store.votes(self.place))
         self.param.update(
-            draft=_texts(draft),
-            prediction=store.prediction(self.place),
+            draft=self._draft_of(store.draft(self.place)),
             step=progress.step,
-            known=progress.known,
+            known=progress.known if self.limit is None else min(progress.known, self.limit),
             tick=-1 if progress.tick is None else progress.tick,
             observed=progress.observed,
             revealed=progress.revealed,
@@ -125,9 +162,50 @@ class Lesson(param.Parameterized):
 
     async def catch_up(self) -> dict[str, History]:
         """The runs as far as this learner had them; after a restart of the server they are run again."""
-        if not self.locked or not self.known:
+        if not self.running or not self.known:
             return {}
         return await self._have(self.known)
+
+    def _take(self, votes: list[Prediction]) -> None:
+        self.param.update(
+            prediction=votes[-1] if votes else None, earlier=votes[0] if len(votes) > 1 else None
+        )
+
+    def _draft_of(self, stored: Draft) -> dict[str, str]:
+        """The texts to go on with: for a second vote the first one, until something else is typed."""
+        first = self.prediction
+        if self.rules.vote == 2 and stored.vote == 1 and first is not None:
+            return locked_texts(first)
+        return texts_of(stored)
+
+    # ---- the teacher -----------------------------------------------------------------------
+
+    def _newest(self) -> Direction:
+        assert self.class_id is not None
+        decided = self._server.store.classes.decided(self.class_id, exercise=self.exercise_name)
+        return direction_of(decided.of(self.exercise_name), ended=decided.ended)
+
+    async def _look(self) -> Rules:
+        """The rules as they are now; a page may not have heard of it yet."""
+        if self.class_id is not None:
+            self.direction = await self._stored(self._newest)
+        return self.rules
+
+    async def follow(self) -> None:
+        """Take over what the teacher has decided, and what is stored for the vote that is open then."""
+        async with self._turn:
+            await self._look()
+            await self._find_prediction()
+            if not self.locked:
+                self.draft = self._draft_of(await self._stored(self._server.store.draft, self.place))
+
+    async def run_along(self) -> dict[str, History]:
+        """In lock step: the runs up to the tick of the class, which the learner looks at then."""
+        if self.limit is None:
+            return {}
+        histories = await self._run(max(self.limit, self.known))
+        await self.move(self.limit - 1)
+        return histories
 
     # ---- predict ---------------------------------------------------------------------------
 
@@ -139,11 +217,11 @@ class Lesson(param.Parameterized):
 
     async def save_draft(self, draft: dict[str, str]) -> None:
         """Keep what is typed; nothing is kept once the prediction is locked."""
-        if self.locked:
+        if self.locked or not self._goes_on:
             return
         self.draft = dict(draft)
         await self._begin()
-        await self._stored(self._server.store.save_draft, self.place, _draft(draft))
+        await self._stored(self._server.store.save_draft, self.place, draft_of(draft, self.rules.vote or 1))
 
     async def lock(self, draft: dict[str, str]) -> dict[str, Problem]:
         """Lock ``draft`` for good, unless it has problems, which are returned by field.
@@ -151,29 +229,41 @@ class Lesson(param.Parameterized):
         What another tab has locked before is taken over; nothing is overwritten.
         """
         async with self._turn:
-            if await self._find_prediction():
+            vote = (await self._look()).vote
+            await self._find_prediction()
+            if self.locked:
                 return {}
-            answers, problems = parse(self.exercise, _answers(draft))
+            if vote is None:
+                raise NotAllowed("lock_held")
+            answers, problems = parse(self.exercise, answers_of(draft))
             if problems:
                 return problems
             await self._begin()
-            kept = _draft(draft)
-            self.prediction = await self._stored(
-                self._server.store.lock, self.place, answers, confidence=kept.confidence, why=kept.why
+            kept = draft_of(draft)
+            await self._stored(
+                self._server.store.lock,
+                self.place,
+                answers,
+                confidence=kept.confidence,
+                why=kept.why,
+                vote=vote,
             )
+            self._take(await self._stored(self._server.store.votes, self.place))
             await self._save(step="run")
             return {}
 
     async def _find_prediction(self) -> Prediction | None:
         """The stored prediction; only what is in the store counts as locked. Another tab may have made it."""
-        if self.prediction is None:
-            self.prediction = await self._stored(self._server.store.prediction, self.place)
+        if not self.locked:
+            self._take(await self._stored(self._server.store.votes, self.place))
             if self.prediction is not None:
                 await self._save()
         return self.prediction
 
     async def _begin(self) -> None:
         """Have a row for this attempt; the seed that is there already counts."""
+        if not self._goes_on:
+            return
         attempt = await self._stored(self._server.store.begin, self.place, self.seed)
         self.seed = attempt.seed
 
@@ -189,14 +279,20 @@ class Lesson(param.Parameterized):
 
     async def _run(self, ticks: int | None) -> dict[str, History]:
         async with self._turn:
-            await self._demand_lock()
+            await self._demand("run")
+            if self.limit is not None and (ticks is None or ticks > max(self.limit, self.known)):
+                raise NotAllowed("run_limit")
             histories = await self._have(ticks)
             await self._save(step="observe" if self.done else "run")
             return histories
 
-    async def _demand_lock(self) -> None:
+    async def _demand(self, what: str) -> None:
+        """Refuse unless something is locked and ``what`` (run, verdict, again) is allowed now."""
+        rules = await self._look()
         if not await self._find_prediction():
             raise NotAllowed("lock_first")
+        if not getattr(rules, what):
+            raise NotAllowed(f"{what}_held")
 
     async def _have(self, ticks: int | None) -> dict[str, History]:
         """The first ``ticks`` ticks of every run (None: all), run where nobody has run them yet."""
@@ -222,12 +318,14 @@ class Lesson(param.Parameterized):
 
     async def compare_formats(self) -> dict[str, Any]:
         """fp32, int8 and int4 side by side on the prompts of this attempt."""
-        await self._demand_lock()
+        await self._demand("run")
+        if self.limit is not None:
+            raise NotAllowed("run_limit")
         return await self._server.runs.comparison(self.exercise.requests)
 
     async def move(self, tick: int) -> None:
         """The learner looks at ``tick``: kept, so that a reload comes back to it."""
-        if self.locked and tick != self.tick:
+        if self.running and self._goes_on and tick != self.tick:
             self.tick = max(-1, min(tick, self.known - 1))
             await self._save()
 
@@ -236,7 +334,7 @@ class Lesson(param.Parameterized):
     async def observe(self, text: str) -> Problem | None:
         """Keep the number read off the timeline, or return what is wrong with it."""
         async with self._turn:
-            await self._demand_lock()
+            await self._demand("run")
             if not self.done:
                 raise NotAllowed("run_first")
             field = self.exercise.observe or ""
@@ -245,37 +343,47 @@ class Lesson(param.Parameterized):
                 return problems.get(field) or Problem("problem.missing")
             if self.observed is None:
                 self.observed = {"text": text, "value": answers[field]}
-            await self._save(step="verdict")
+            await self._save(step="verdict" if self.rules.verdict else "observe")
             return None
 
     async def reveal(self) -> dict[str, History]:
-        """The finished runs, for the verdict. Only after the run and the observation."""
+        """The finished runs, for the verdict. Only after the run and the observation, but for a class that
+        is shown it by its teacher."""
         async with self._turn:
-            await self._demand_lock()
-            if self.observed is None:
+            await self._demand("verdict")
+            if self.observed is None and not self.rules.unobserved:
                 raise NotAllowed("observe_first")
             histories = await self._have(None)
-            await self._save(revealed=True)
+            await self._save(revealed=True, step=max(self.step, "verdict", key=STEPS.index))
             return histories
 
     async def again(self) -> None:
         """A new attempt, on another trace of the same idea."""
         async with self._turn:
-            await self._demand_lock()
+            await self._demand("again")
             if not self.revealed:
                 raise NotAllowed("verdict_first")
             place = Place(self.learner, self.exercise_name, self.attempt + 1)
             seed = secrets.randbelow(LARGEST_SEED) + 1
             await self._stored(self._server.store.begin, place, seed)
             await self._save(step="again")
-            self.param.update(prediction=None, known=0, tick=-1, last=None, observed=None, revealed=False)
+            self.param.update(
+                prediction=None, earlier=None, known=0, tick=-1, last=None, observed=None, revealed=False
+            )
             self._restore()
 
     # ---- the store ---------------------------------------------------------------------------
 
+    @property
+    def _goes_on(self) -> bool:
+        """Whether anything may be written: what is known of a class that has ended may be deleted."""
+        return bool(self.direction.phase != ENDED)
+
     async def _save(self, **changes: Any) -> None:
         """Keep where the learner is now; if another tab is farther, go there."""
         self.param.update(**changes)
+        if not self._goes_on:
+            return
         tick = None if self.tick < 0 else self.tick
         progress = Progress(self.step, tick, self.known, self.observed, self.revealed)
         farther = await self._stored(self._server.store.save_progress, self.place, progress)
@@ -289,22 +397,3 @@ def _closed(history: History) -> bool:
     """Whether the window of a run has come to its end."""
     horizon = history.horizon
     return horizon is not None and len(history.records) * history.service.tick >= horizon
-
-
-def _answers(draft: dict[str, str]) -> dict[str, str]:
-    return {key: text for key, text in draft.items() if key not in ("confidence", "why")}
-
-
-def _draft(texts: dict[str, str]) -> Draft:
-    confidence = texts.get("confidence", "")
-    level = int(confidence) if confidence in ("1", "2", "3", "4") else None
-    return Draft(_answers(texts), level, texts.get("why", "")[:WHY_LENGTH])
-
-
-def _texts(draft: Draft) -> dict[str, str]:
-    texts = dict(draft.answers)
-    if draft.confidence is not None:
-        texts["confidence"] = str(draft.confidence)
-    if draft.why:
-        texts["why"] = draft.why
-    return texts

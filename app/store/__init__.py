@@ -1,7 +1,21 @@
 """What outlives a session: attempts, drafts, locked predictions, progress."""
 
+from app.store.classes import Classes, Decided, Member, SchoolClass
 from app.store.database import open_store
 from app.store.store import Store
 from app.store.values import STEPS, Attempt, Draft, Place, Prediction, Progress
 
-__all__ = ["STEPS", "Attempt", "Draft", "Place", "Prediction", "Progress", "Store", "open_store"]
+__all__ = [
+    "STEPS",
+    "Attempt",
+    "Classes",
+    "Decided",
+    "Draft",
+    "Member",
+    "Place",
+    "Prediction",
+    "Progress",
+    "SchoolClass",
+    "Store",
+    "open_store",
+]

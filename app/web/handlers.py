@@ -8,9 +8,10 @@ from typing import Any
 
 from bokeh.server.session import ServerSession
 from panel.io.server import DocHandler
-from tornado.web import Application, GZipContentEncoding, RequestHandler, StaticFileHandler
+from tornado.web import RequestHandler, StaticFileHandler
 
 from app.server import server
+from app.web.answers import compress_answers
 from app.web.identity import language_of, recognise
 from app.words import first_argument
 from puzzles import names as exercises
@@ -60,12 +61,6 @@ class LearnerPage(DocHandler):
         self.set_status(500)
         self.set_header("Cache-Control", "no-store")
         self.write(error_page(language_of(self)))
-
-
-def compress_answers(application: Application) -> None:
-    """Let text be compressed on its way; what is compressed already stays as it is."""
-    if GZipContentEncoding not in application.transforms:
-        application.add_transform(GZipContentEncoding)
 
 
 def is_built(session: ServerSession) -> bool:
