@@ -81,7 +81,7 @@ class LearnPage:
         lesson = self.lesson
         return {
             "step": lesson.shown_step,
-            "locked": lesson.locked,
+            "locked": lesson.locked and lesson.shown_step not in ("read", "predict"),
             "done": lesson.done,
             "observed": lesson.observed is not None,
             **more,
@@ -298,7 +298,7 @@ def lesson_of(shared: Server) -> Lesson:
     cookies, accepted = pn.state.cookies, str(pn.state.headers.get("Accept-Language") or "")
     asked = first_argument(pn.state.session_args, "lang")
     learner = known_learner(cookies.get(LEARNER)) or new_learner()
-    member = shared.store.classes.member(learner) if shared.following else None
+    member = shared.store.classes.member(learner) if shared.following is not None else None
     return Lesson(
         server=shared,
         learner=learner,

@@ -31,9 +31,9 @@ class Led:
 
     async def hear(self, direction: Direction) -> None:
         """The teacher decided something for this exercise; the store has the last word on what."""
-        if direction == self.heard:
-            return
-        self.heard = direction
+        before, self.heard = self.heard, direction
+        if (direction.phase, direction.tick) == (before.phase, before.tick):
+            return  # whether the votes are on the projector changes nothing here
         await self.lesson.follow()
         self.arrange()
         self.page.say(self.sentence(), "led")

@@ -59,7 +59,8 @@ class Following:
         self._mark: tuple[int, int] | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
         """How many pages follow."""
         return len(self._pages)
 
