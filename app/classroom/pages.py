@@ -80,6 +80,13 @@ class ClassHandler(RequestHandler):
         self.finish(rendered(self, "error.html.j2", text=words(key)))
 
 
+class Nothing(ClassHandler):
+    """There is nothing at this address, in words; what was asked stays out of the log."""
+
+    def prepare(self) -> None:
+        self.send_error(404)
+
+
 def picture_of(classroom: Classroom) -> str:
     """The QR code of the address that others can reach. It holds the code, so only for those inside."""
     if not classroom.is_public:

@@ -8,7 +8,7 @@ from bokeh.server import urls
 
 from app.classroom.classroom import Classroom
 from app.classroom.handlers import ClassHealth, JoinedPage, Landing, Ready
-from app.classroom.pages import HERE, ClassFiles
+from app.classroom.pages import HERE, ClassFiles, Nothing
 from app.classroom.reading import ClassRead
 from app.server import server
 from app.state.following import Following
@@ -25,6 +25,7 @@ def class_routes(classroom: Classroom) -> list[Any]:
         (r"/", Landing, shared),
         (r"/read/(.*)", ClassRead, {"path": str(READ), "default_filename": "index.html"}),
         (r"/class/(.*)", ClassFiles, {"path": str(HERE / "files")}),
+        (r"/teach.*", Nothing, shared),  # it has a server of its own; a key sent here is in no log
         (r"/healthz", ClassHealth),
         (r"/readyz", Ready),
     ]

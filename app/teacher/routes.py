@@ -7,7 +7,7 @@ from typing import Any
 from tornado.web import RedirectHandler, RequestHandler
 
 from app.classroom.classroom import Classroom
-from app.classroom.pages import HERE, ClassFiles, ClassHandler
+from app.classroom.pages import HERE, ClassFiles, Nothing
 from app.teacher.classes import ClassAct, ClassList
 from app.teacher.directing import Direct, OpenReading
 from app.teacher.exporting import Export
@@ -22,13 +22,6 @@ class NoIcon(RequestHandler):
 
     def get(self) -> None:
         self.set_status(204)
-
-
-class Nothing(ClassHandler):
-    """There is nothing at this address, in words."""
-
-    def prepare(self) -> None:
-        self.send_error(404)
 
 
 def teacher_routes(classroom: Classroom) -> list[Any]:
