@@ -201,6 +201,7 @@ class Lesson(param.Parameterized):
 
     async def run_along(self) -> dict[str, History]:
         """In lock step: the runs up to the tick of the class, which the learner looks at then."""
+        await self._look()
         if self.limit is None:
             return {}
         histories = await self._run(max(self.limit, self.known))
