@@ -143,7 +143,7 @@ async def test_nothing_is_left_when_the_pages_are_gone(classes: Classes, followi
     heard = stays.told
     await until(lambda: bool(heard))
     assert leaves.told == []
-    del stays
+    stays = None
     gc.collect()
     assert following.count == 0
     task = following._task

@@ -76,7 +76,8 @@ async def test_two_votes_a_run_in_lock_step_and_the_verdict(server: Server) -> N
     lead(server, "vote2")
     await lesson.follow()
     assert not lesson.locked
-    assert lesson.draft == answers(lesson, static__R02__ttft="0.43")
+    assert lesson.draft[FIELD] == "0.43"
+    assert lesson.draft.keys() == answers(lesson).keys()
     await lesson.save_draft(lesson.draft | {FIELD: "0.9"})
     await vote(lesson, static__R02__ttft="1.2")
     lead(server, "run", tick=2)
@@ -108,9 +109,7 @@ LOCKS = {phase: phase in ("free", "vote1", "vote2") for phase in (*PHASES, ENDED
 
 
 @pytest.mark.parametrize("phase", LOCKS)
-async def test_a_late_joiner_may_lock_where_a_vote_is_open_and_nowhere_else(
-    server: Server, phase: str
-) -> None:
+async def test_a_late_joiner_may_lock_where_a_vote_is_open(server: Server, phase: str) -> None:
     lead(server, phase)
     lesson = open_page(server)
     if not LOCKS[phase]:
