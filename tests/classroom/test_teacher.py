@@ -12,9 +12,9 @@ import pytest
 
 from app.classroom.keys import Keys
 from app.state.directions import PHASES, direction_of
-from app.store import SchoolClass, Store
+from app.store import Place, SchoolClass, Store
 from app.teacher.directing import decision, last_tick
-from tests.classroom.running import ClassServing, Teacher, Visitor, lock
+from tests.classroom.running import ClassServing, Teacher, Visitor, lock, right_answers
 
 NASTY = "<script>alert(1)</script>&\"'"
 
@@ -90,8 +90,10 @@ def test_lock_step_goes_on_back_and_off(teacher: Teacher, store: Store) -> None:
         ("tick", "1.5"),
         ("tick", "٣"),
         ("tick", "9" * 9),
-    ]
-    + [("show_votes", "yes"), ("reading", "1"), ("phase", "")],
+        ("show_votes", "yes"),
+        ("reading", "1"),
+        ("phase", ""),
+    ],
 )
 def test_what_cannot_be_decided_is_refused(teacher: Teacher, store: Store, name: str, value: str) -> None:
     with pytest.raises(ValueError, match="cannot be"):
@@ -151,9 +153,7 @@ def test_nicknames_are_shown_escaped_and_only_to_the_teacher(
 
 
 def lock_of(store: Store, learner: str) -> None:
-    from app.store import Place
-    from tests.classroom.running import right_answers
-
+    """A lock of a learner who has joined."""
     store.lock(Place(learner, "main", 1), right_answers(), confidence=3, why="")
 
 
