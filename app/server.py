@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -16,6 +16,9 @@ from app.play.bench import Bench
 from app.settings import Settings, settings
 from app.store import Store, StoreError, open_store, store_error
 from app.worker import Runs, Worker, WorkerError
+
+if TYPE_CHECKING:
+    from app.state.following import Following
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -32,6 +35,7 @@ class Server:
         self.trouble = Trouble()
         self.counts = Counts()
         self.bench = Bench(settings)
+        self.following: Following | None = None  # only where there is a class: see app.classroom
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
 
     async def stored(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tornado.web import RequestHandler
 
 from app.calculators.page import calculators_page
-from app.web.handlers import compress_answers
+from app.web.answers import compress_answers
 from app.web.identity import language_of, recognise
 from app.web.policy import POLICY, page_policy
 
@@ -15,7 +15,7 @@ MOST = 40  # fields of an address that are looked at
 class Calculators(RequestHandler):
     """The page, from the fields of the address. It keeps nothing, and makes no session."""
 
-    def prepare(self) -> None:
+    async def prepare(self) -> None:
         compress_answers(self.application)
 
     def get(self) -> None:

@@ -53,5 +53,11 @@ class Classroom:
         return f"{self.addresses[0]}?code={self.keys.join}"
 
     @property
+    def teacher_port(self) -> int:
+        """The port of the teacher's page: the one that was set, else the next after the learners'."""
+        return self.options.teacher_port or self.options.port + 1
+
+    @property
     def teacher_link(self) -> str:
-        return f"{self.addresses[0]}teach?key={self.keys.teacher}"
+        host = hosts(self.options.teacher_address)[0]
+        return f"http://{host}:{self.teacher_port}/teach?key={self.keys.teacher}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -30,21 +30,27 @@ HEAD = (
 DANGEROUS = re.compile(r"[\s\x00-\x1f\u200b-\u200f\ufeff]*[=+\-@|%＝＋－＠]|[\t\r\n]")
 
 
-def as_json(predictions: Sequence[Prediction], judge: Judge) -> bytes:
-    """One object for each lock, the newest last."""
-    return msgspec.json.format(msgspec.json.encode(list(_locks(predictions, judge))), indent=1)
+Nicknames = Mapping[str, str]  # by learner
 
 
-def as_csv(predictions: Sequence[Prediction], judge: Judge) -> bytes:
-    """One row for each answer; a lock without any has one row too. A spreadsheet runs none of it."""
+def as_json(predictions: Sequence[Prediction], judge: Judge, names: Nicknames | None = None) -> bytes:
+    """One object for each lock, the newest last; with ``nickname`` when ``names`` are given."""
+    return msgspec.json.format(msgspec.json.encode(list(_locks(predictions, judge, names))), indent=1)
+
+
+def as_csv(predictions: Sequence[Prediction], judge: Judge, names: Nicknames | None = None) -> bytes:
+    """One row for each answer; a lock without any has one row too. A spreadsheet runs none of it.
+
+    The last column is ``nickname`` when ``names`` are given.
+    """
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)  # a semicolon splits no cell either
-    writer.writerow(HEAD)
-    for lock in _locks(predictions, judge):
-        own = [lock[name] for name in HEAD[:7]]
+    more = () if names is None else ("nickname",)
+    writer.writerow(HEAD + more)
+    for lock in _locks(predictions, judge, names):
         for answer in lock["answers"] or [{}]:
-            row = own + [answer.get(name) for name in HEAD[7:]]
-            writer.writerow([harmless(value) for value in row])
+            row = [lock[name] for name in HEAD[:7]] + [answer.get(name) for name in HEAD[7:]]
+            writer.writerow([harmless(value) for value in (*row, *(lock[name] for name in more))])
     return out.getvalue().encode("utf-8-sig")
 
 
@@ -55,7 +61,9 @@ def harmless(value: Any) -> Any:
     return value
 
 
-def _locks(predictions: Iterable[Prediction], judge: Judge) -> Iterable[dict[str, Any]]:
+def _locks(
+    predictions: Iterable[Prediction], judge: Judge, names: Nicknames | None
+) -> Iterable[dict[str, Any]]:
     numbers: dict[str, int] = {}
     for one in predictions:
         place = one.place
@@ -68,6 +76,7 @@ def _locks(predictions: Iterable[Prediction], judge: Judge) -> Iterable[dict[str
             "confidence": one.confidence,
             "why": one.why,
             "answers": _answers(one, judge),
+            **({} if names is None else {"nickname": names.get(place.learner, "")}),
         }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 import time
 from collections.abc import Callable
 
@@ -33,7 +34,9 @@ class Gate:
 
     def admit(self, handler: RequestHandler, name: str) -> None:
         """Let this browser in from now on."""
-        value = create_signed_value(self._cookie_key, name, self._mark(name)).decode()
+        # The second half is this browser's own: so are the forms that it may send.
+        own = f"{self._mark(name)}:{secrets.token_hex(8)}"
+        value = create_signed_value(self._cookie_key, name, own).decode()
         secure = handler.request.protocol == "https"
         handler.set_cookie(
             name,
@@ -49,7 +52,17 @@ class Gate:
         """Whether this browser was let in."""
         cookie = handler.get_cookie(name)
         value = decode_signed_value(self._cookie_key, name, cookie, max_age_days=DAYS[name])
-        return value is not None and hmac.compare_digest(value, self._mark(name).encode())
+        mark = value.partition(b":")[0] if value else b""
+        return hmac.compare_digest(mark, self._mark(name).encode())
+
+    def form_token(self, handler: RequestHandler) -> str:
+        """What a form of the teacher's page carries: made from the cookie, which no other site can read."""
+        cookie = handler.get_cookie(TEACHER) or ""
+        return hmac.new(self._cookie_key.encode(), f"form:{cookie}".encode(), hashlib.sha256).hexdigest()
+
+    def form_fits(self, handler: RequestHandler, token: str) -> bool:
+        """Whether a form came from a page that this browser was shown."""
+        return hmac.compare_digest(token.encode(), self.form_token(handler).encode())
 
     def _mark(self, name: str) -> str:
         """Stands for the secret in the cookie: whoever reads the cookie does not learn the secret."""

@@ -24,6 +24,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     address: Annotated[str, Meta(pattern=HOST)] = "127.0.0.1"
     port: Annotated[int, Meta(ge=1, le=65535)] = 5006
+    teacher_address: Annotated[str, Meta(pattern=HOST)] = "127.0.0.1"
+    teacher_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    keep_days: Annotated[int, Meta(ge=0, le=3650)] = 0
     data: Annotated[str, Meta(min_length=1)]
     database_url: str = ""
     join_code: Annotated[str, Meta(pattern=r"^([A-Za-z0-9]{4,32})?$")] = ""

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from app.classroom.handlers import rendered
+from app.classroom.opening import is_open
+from app.classroom.pages import rendered
 from app.classroom.words import class_words
-from app.server import server
 from app.web.handlers import Read
 from app.web.identity import language_of
 from engine.words import LANGUAGES
 
-READING = "reading"  # the decision that opens the answers
-A_LESSON = timedelta(hours=12)  # what was opened for one class is closed for tomorrow's
 ANSWERS = re.compile(r'<h2 id="answers">.*?(?=<h2 id="again">|</main>)', re.DOTALL)
 LEFT = '<details class="answers">'
 DETAILS = re.compile(r"<details\b[^>]*>|</details>")
 OF_RUNS = re.compile(r"-(kv|sheet)\.html$")  # pages of nothing but a run
-
-
-async def is_open() -> bool:
-    """Whether the teacher has opened the answers. When nobody can say, they stay closed."""
-    since = datetime.now(UTC) - A_LESSON
-    try:
-        return await server().stored(server().store.decided, READING, since=since)
-    except (SQLAlchemyError, ConnectionError):
-        return False
 
 
 def without_answers(name: str, page: str, notice: str) -> str | None:

@@ -9,8 +9,6 @@ from bokeh.server.util import create_hosts_allowlist
 
 from app.classroom.classroom import Classroom
 from app.classroom.handlers import (
-    HERE,
-    ClassFiles,
     ClassHealth,
     JoinedCalculators,
     JoinedDesign,
@@ -18,8 +16,10 @@ from app.classroom.handlers import (
     Landing,
     Ready,
 )
+from app.classroom.pages import HERE, ClassFiles, Nothing
 from app.classroom.reading import ClassRead
-from app.classroom.teaching import BoardPart, Export, OpenReading, Teach
+from app.server import server
+from app.state.following import Following
 from app.web.application import LabApplication
 from app.web.handlers import READ, LearnerPage
 from app.web.routes import install
@@ -30,14 +30,11 @@ def class_routes(classroom: Classroom) -> list[Any]:
     shared = {"classroom": classroom}
     return [
         (r"/", Landing, shared),
-        (r"/teach", Teach, shared),
-        (r"/teach/board", BoardPart, shared),
-        (r"/teach/predictions\.(csv|json)", Export, shared),
-        (r"/teach/reading", OpenReading, shared),
         (r"/read/(.*)", ClassRead, {"path": str(READ), "default_filename": "index.html"}),
         (r"/class/(.*)", ClassFiles, {"path": str(HERE / "files")}),
         (r"/lab/design", JoinedDesign, shared),
         (r"/lab/calculators", JoinedCalculators, shared),
+        (r"/teach.*", Nothing, shared),  # it has a server of its own; a key sent here is in no log
         (r"/healthz", ClassHealth),
         (r"/readyz", Ready),
     ]
@@ -46,6 +43,8 @@ def class_routes(classroom: Classroom) -> list[Any]:
 def install_class(classroom: Classroom) -> None:
     """Put the handlers of the class before those of the lab, and a door before the lab. Once per process."""
     install()
+    shared = server()
+    shared.following = Following(shared.store.classes, shared.stored)
     urls.toplevel_patterns[:0] = class_routes(classroom)
     urls.per_app_patterns[:] = [
         (pattern[0], _behind_the_door(classroom)) if pattern[1] is LearnerPage else pattern

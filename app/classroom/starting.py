@@ -55,14 +55,21 @@ def prepare(arguments: Sequence[str], environment: Mapping[str, str], words: Cat
         raise OptionError(words("wrong.data", folder=where, reason=error.strerror)) from error
     check_address(options.database_url, words)
     _check_metrics(options.metrics, words)
-    try:
-        free = is_free(options.address, options.port)
-    except OSError as error:
-        raise OptionError(words("wrong.address", address=options.address, reason=error.strerror)) from error
-    if not free:
-        raise OptionError(words("wrong.port", port=options.port))
+    classroom = Classroom(options, keys)
+    _check_free(options.address, options.port, "--port", words)
+    _check_free(options.teacher_address, classroom.teacher_port, "--teacher-port", words)
     check_store(settings_of(options))
-    return Classroom(options, keys)
+    return classroom
+
+
+def _check_free(address: str, port: int, flag: str, words: Catalogue) -> None:
+    try:
+        free = is_free(address, port)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise OptionError(words("wrong.address", address=address, reason=reason)) from error
+    if not free:
+        raise OptionError(words("wrong.port", port=port, flag=flag))
 
 
 def settings_of(options: Options) -> Settings:
@@ -112,9 +119,22 @@ def serve(classroom: Classroom) -> None:
     from panel.command import main as panel_main
 
     from app.classroom.routes import install_class
+    from app.teacher.process import TeacherProcess
 
+    open_class(classroom)
     install_class(classroom)
-    panel_main()
+    with TeacherProcess(classroom):
+        panel_main()
+
+
+def open_class(classroom: Classroom) -> None:
+    """Go on with the class that was going on, else begin one; forget those whose time is over."""
+    from app.server import server
+
+    classes = server().store.classes
+    classes.delete_expired()
+    if classes.current() is None:
+        classes.start(keep_days=classroom.options.keep_days)
 
 
 def environment_of(classroom: Classroom) -> dict[str, str]:

@@ -26,6 +26,8 @@ class Player {
     this.build()
     model.on(["known", "last", "problem"], () => this.delivered())
     model.on(["enabled", "texts", "tick_seconds", "expected"], () => this.paint())
+    model.on("limit", () => { this.stop(); this.settle() })
+    model.on("msg:custom", (message) => { if (message?.type === "refused") { this.stop(); this.settle() } })
     model.on("tick", () => this.sent())
     listen(model, {
       tick: (detail) => this.moved(detail),
@@ -41,6 +43,8 @@ class Player {
   get final() { return this.model.last ?? null }
   get ready() { return this.model.enabled }
   get atEnd() { return this.final !== null && this.tick >= this.final }
+  /** In lock step nobody asks for a tick beyond the one of the class. */
+  get atLimit() { return this.model.limit !== null && this.tick >= this.model.limit && this.tick + 1 >= this.model.known }
 
   // ---- building ---------------------------------------------------------------------------------
 
@@ -112,7 +116,7 @@ class Player {
     if (!this.ready) return
     this.stop()
     if (direction > 0 && this.tick + 1 >= this.model.known) {
-      if (this.final === null) this.ask("step")
+      if (this.final === null && !this.atLimit) this.ask("step")
       return
     }
     this.go(this.tick + direction)
@@ -122,6 +126,11 @@ class Player {
   toEnd() {
     if (!this.ready) return
     this.stop()
+    if (this.model.limit !== null) {
+      this.go(this.model.known - 1)
+      this.announce()
+      return
+    }
     if (this.final === null) {
       this.ask("end")
       return
@@ -202,7 +211,7 @@ class Player {
       this.toEnd()
       return
     }
-    if (this.atEnd) this.go(-1, { silent: true })
+    if (this.atEnd || this.atLimit) this.go(-1, { silent: true })
     this.playing = true
     this.schedule()
     this.paint()
@@ -215,7 +224,7 @@ class Player {
 
   beat() {
     if (!this.playing) return
-    if (this.atEnd) {
+    if (this.atEnd || this.atLimit) {
       this.stop()
       this.announce()
       return
@@ -307,8 +316,8 @@ class Player {
     const waiting = this.wanted !== null
     this.back.disabled = !this.ready || this.tick < 0
     this.play.disabled = !this.ready
-    this.forward.disabled = !this.ready || this.atEnd || (waiting && !this.playing)
-    this.end.disabled = !this.ready || this.atEnd || (waiting && !this.playing)
+    this.forward.disabled = !this.ready || this.atEnd || this.atLimit || (waiting && !this.playing)
+    this.end.disabled = !this.ready || this.atEnd || this.atLimit || (waiting && !this.playing)
     this.slider.disabled = !this.ready
     this.speedChoice.disabled = !this.ready
     this.slider.max = this.final !== null ? this.final + 1 : Math.max(this.model.known, this.model.expected)
@@ -316,8 +325,14 @@ class Player {
     this.slider.setAttribute("aria-label", words.slider)
     this.slider.setAttribute("aria-valuetext", this.tickLabel())
     this.label.textContent = this.tickLabel()
-    this.reason.textContent = this.ready ? "" : words.closed
+    this.reason.textContent = this.why()
     this.problem.textContent = this.model.problem
+  }
+
+  /** Why controls are closed, empty when they are open. */
+  why() {
+    if (!this.ready) return this.words.closed
+    return this.model.limit === null ? "" : this.words.limit
   }
 
   paintSpeeds() {

@@ -26,6 +26,10 @@ class Player(LabComponent):
 
     enabled = param.Boolean(default=False, doc="Whether the run is open: the prediction is locked.")
 
+    limit = param.Integer(
+        default=None, allow_None=True, doc="The tick beyond which nobody steps now, None: to the end."
+    )
+
     tick_seconds = param.Number(default=0.1, doc="Length of a tick, for the label.")
 
     expected = param.Integer(default=20, doc="Length of the slider while the final tick is unknown.")
@@ -40,6 +44,10 @@ class Player(LabComponent):
     _section: ClassVar[str] = "player"
     _from_browser: ClassVar[dict[str, Any]] = {"tick": Annotated[int, Meta(ge=-1)]}
     _rename: ClassVar[dict[str, str | None]] = {"request_step": None, "request_end": None}
+
+    def refuse(self) -> None:
+        """What was asked for is not given now."""
+        self._send_msg({"type": "refused"})
 
     def _handle_msg(self, data: Any) -> None:
         """Only an open run listens: a forged message before the lock does nothing."""

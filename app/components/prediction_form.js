@@ -26,7 +26,9 @@ class Form {
     this.values = { ...model.draft, ...this.stored() }
     this.sent = false
     this.open = this.optionalTyped()
-    model.on(["fields", "parts", "columns", "texts", "locked"], () => this.build())
+    model.on(["fields", "parts", "columns", "texts"], () => this.build())
+    model.on("locked", () => { if (!model.locked) this.reopen(); this.build() })
+    model.on("held", () => this.hold())
     model.on("draft", () => this.received())
     model.on("problems", () => this.showProblems())
     model.on("msg:custom", (message) => { if (message?.type === "refused") this.refused(message.note) })
@@ -96,7 +98,7 @@ class Form {
   // ---- locking --------------------------------------------------------------------------------
 
   lock() {
-    if (this.locked || this.sent) return
+    if (this.locked || this.sent || this.model.held) return
     this.sent = true
     this.button.disabled = true
     this.button.textContent = this.words.locking
@@ -106,12 +108,26 @@ class Form {
     this.patience = setTimeout(() => { this.unsend(); this.say(this.words.no_answer) }, 10000)
   }
 
+  /** Another vote: what was locked is where it begins. */
+  reopen() {
+    this.unsend()
+    this.values = { ...this.model.draft, ...this.stored() }
+    this.open = this.optionalTyped()
+  }
+
+  /** Typing goes on while nothing can be locked. */
+  hold() {
+    if (this.locked || this.sent) return
+    this.button.disabled = Boolean(this.model.held)
+    this.say(this.model.held)
+  }
+
   unsend() {
     clearTimeout(this.patience)
     this.sent = false
     if (this.button && !this.locked) {
-      this.button.disabled = false
       this.button.textContent = this.words.lock
+      this.hold()
     }
   }
 
@@ -151,6 +167,7 @@ class Form {
       this.confidence(), this.why(), this.lockRow())
     this.showOptional()
     this.showProblems()
+    this.hold()
   }
 
   // ---- locked: what was answered, to read --------------------------------------------------------

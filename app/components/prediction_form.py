@@ -40,6 +40,8 @@ class PredictionForm(LabComponent):
 
     locked = param.Boolean(default=False, doc="Locked: the answers are shown and cannot be changed.")
 
+    held = param.String(default="", doc="Why nothing can be locked now, in a sentence; empty: it can.")
+
     storage_id = param.String(
         default="", doc="Name of the browser's own copy: learner, exercise and attempt. Empty: no copy."
     )

@@ -16,8 +16,8 @@ from app.designing.words import page_words
 from app.pages.template import frame, template
 from app.server import server
 from app.store import STEPS
+from app.web.answers import compress_answers
 from app.web.forms import demand_own_form
-from app.web.handlers import compress_answers
 from app.web.identity import LEARNER, known_learner, language_of, recognise
 from puzzles.design import FIELDS
 from puzzles.design.words import design_words

@@ -17,12 +17,14 @@ from app.components import Player, PredictionForm
 from app.journal import tell
 from app.pages.contents import MAIN, known_exercise
 from app.pages.desk import Desk, clean
+from app.pages.led import Led
 from app.pages.pictures import Pictures
 from app.pages.standing import SIGNS, standing
 from app.pages.template import frame, template
 from app.pages.texts import Texts
 from app.server import Server
 from app.state import STEPS, Lesson, NotAllowed
+from app.state.following import Following
 from app.store import StoreError, Visit
 from app.texts import tidy
 from app.web.identity import LANGUAGE, LEARNER, known_learner, new_learner
@@ -39,7 +41,14 @@ TEXT_LENGTH = 500  # characters of one answer
 class LearnPage:
     """Wires one lesson to the components of one session. All that happens on the page passes here."""
 
-    def __init__(self, lesson: Lesson, visits: Sequence[Visit] = (), *, plain: bool = False) -> None:
+    def __init__(
+        self,
+        lesson: Lesson,
+        following: Following | None = None,
+        visits: Sequence[Visit] = (),
+        *,
+        plain: bool = False,
+    ) -> None:
         self.lesson = lesson
         self.standing = standing(visits)
         self.plain = plain  # the address names no exercise
@@ -47,14 +56,16 @@ class LearnPage:
         self.pictures = Pictures(lesson, self.texts)
         self.known = {field["key"] for field in self.texts.fields()} | {"confidence", "why"}
         self.number = 0
+        self.document: Document | None = None
+        self.following = following
         self.form = PredictionForm(
             language=lesson.language,
             fields=self.texts.fields(),
             parts=self.texts.parts(),
             columns=self.texts.titles,
-            draft=dict(lesson.draft),
+            draft=self.texts.locked_draft() if lesson.locked else dict(lesson.draft),
             locked=lesson.locked,
-            storage_id=f"{lesson.learner}:{lesson.exercise_name}:{lesson.attempt}",
+            storage_id=self.storage_id(),
         )
         self.desk = Desk(session=secrets.token_hex(8), state=self.state())  # type: ignore[no-untyped-call]
         self.commands: dict[str, Callable[..., Awaitable[None]]] = {
@@ -63,7 +74,15 @@ class LearnPage:
             "reveal": self._reveal,
             "again": self._again,
         }
+        self.led = Led(self)
+        self.led.arrange()
         self._watch()
+
+    def storage_id(self) -> str:
+        """The name of the browser's own copy of the draft; each vote has its own."""
+        lesson = self.lesson
+        place = f"{lesson.learner}:{lesson.exercise_name}:{lesson.attempt}"
+        return f"{place}:2" if lesson.rules.vote == 2 else place
 
     @property
     def player(self) -> Player:
@@ -78,8 +97,8 @@ class LearnPage:
         """Where the lesson stands, for the browser: no answer and no run is in it."""
         lesson = self.lesson
         return {
-            "step": lesson.step,
-            "locked": lesson.locked,
+            "step": lesson.shown_step,
+            "locked": lesson.locked and lesson.shown_step not in ("read", "predict"),
             "done": lesson.done,
             "observed": lesson.observed is not None,
             **self.texts.progress(self.standing.at(lesson)),
@@ -101,7 +120,7 @@ class LearnPage:
         try:
             await self.lesson.save_draft(self._known_texts(event.new))
         except StoreError:  # the browser keeps what is typed, and every lock brings it along
-            self._say(self.texts.words("unstored.draft"), kind="refused")
+            self.say(self.texts.words("unstored.draft"), kind="refused")
 
     def _known_texts(self, draft: dict[str, Any]) -> dict[str, str]:
         """Only texts of questions that are asked, and not too long: a draft comes from a browser."""
@@ -117,11 +136,19 @@ class LearnPage:
         except StoreError:
             self.form.refuse({}, note=self.texts.words("unstored.lock"))
             return
+        except NotAllowed as error:
+            self.form.refuse({})
+            self._refuse(error)
+            return
         if problems:
             self.form.refuse(self.texts.problems(problems))
             return
         with pn.io.hold():  # in one message
             self.form.param.update(draft=dict(self.texts.locked_draft()), locked=True)
+            if not self.lesson.running:
+                self.led.arrange()
+                self._tell("said.kept")
+                return
             self.pictures.open()
             self._tell("said.locked")
 
@@ -137,7 +164,8 @@ class LearnPage:
         try:
             self.pictures.show(await ask())
         except NotAllowed as error:
-            self._tell(f"refused.{error.code}", kind="refused")
+            self.player.refuse()
+            self._refuse(error)
         except WorkerError as error:
             self.player.problem = self._failure(error)
         except StoreError:
@@ -159,7 +187,7 @@ class LearnPage:
             comparison = await self.lesson.compare_formats()
             histories = await self.lesson.catch_up()
         except NotAllowed as error:
-            self._tell(f"refused.{error.code}", kind="refused")
+            self._refuse(error)
         except WorkerError as error:
             self.pictures.quantization.problem = self._failure(error)
         except StoreError:
@@ -176,11 +204,11 @@ class LearnPage:
         try:
             await self.commands[name](**command)
         except NotAllowed as error:
-            self._tell(f"refused.{error.code}", kind="refused")
+            self._refuse(error)
         except WorkerError as error:
-            self._say(self._failure(error), kind="refused")
+            self.say(self._failure(error), kind="refused")
         except StoreError:
-            self._say(self.texts.words("unstored.step"), kind="refused")
+            self.say(self.texts.words("unstored.step"), kind="refused")
 
     async def _read(self) -> None:
         await self.lesson.read()
@@ -189,15 +217,18 @@ class LearnPage:
     async def _observe(self, text: str) -> None:
         problem = await self.lesson.observe(tidy(text, TEXT_LENGTH))
         if problem:
-            self._say(self.texts.problem(problem), kind="observe")
+            self.say(self.texts.problem(problem), kind="observe")
+            return
+        if not self.lesson.rules.verdict:
+            self._tell("said.observed")
             return
         await self._reveal()
 
     async def _reveal(self) -> None:
-        await self._verdict()
+        await self.show_verdict()
         self._tell("said.verdict")
 
-    async def _verdict(self) -> None:
+    async def show_verdict(self) -> None:
         self.desk.verdict = self.texts.verdict(await self.lesson.reveal())
 
     async def _again(self) -> None:
@@ -210,39 +241,63 @@ class LearnPage:
             tell("engine.failed", logging.WARNING, sparing=True, text=error)
         return self.texts.words(f"run.error.{error.code}", text=str(error))
 
+    def fail(self, error: WorkerError) -> None:
+        """The engine could not do what the page needed."""
+        self.player.problem = self._failure(error)
+
     # ---- what the page says ----------------------------------------------------------------------
 
     def _tell(self, key: str, kind: str = "said", **values: str) -> None:
         self.desk.state = self.state()
-        self._say(self.texts.words(key, **values), kind)
+        self.say(self.texts.words(key, **values), kind)
 
-    def _say(self, text: str, kind: str) -> None:
+    def _refuse(self, error: NotAllowed) -> None:
+        """Not now. The teacher may have decided something that this page had not heard of."""
+        self.led.arrange()
+        self._tell(f"refused.{error.code}", kind="refused")
+
+    def say(self, text: str, kind: str) -> None:
         self.number += 1
         self.desk.message = {"text": text, "kind": kind, "number": self.number}
 
     def say_slowed(self) -> None:
         """More was sent than the server takes at once."""
-        self._say(web_words(self.lesson.language)("slowed"), kind="said")
+        self.say(web_words(self.lesson.language)("slowed"), kind="said")
 
     # ---- coming back -------------------------------------------------------------------------------
 
     async def restore(self) -> None:
         """After the page has been painted: bring back the run this learner had, and the verdict."""
-        if not self.lesson.locked or not self.lesson.known:
+        if self.lesson.running and self.lesson.known:
+            try:
+                self.pictures.show(await self.lesson.catch_up())
+                if self.lesson.revealed and self.lesson.rules.verdict:
+                    await self.show_verdict()
+            except WorkerError as error:
+                self.fail(error)
+            except StoreError:
+                self.player.problem = self.texts.words("unstored.run")
+        await self._join_class()
+
+    async def _join_class(self) -> None:
+        """From now on hear what the teacher decides, and begin where the class is."""
+        if self.following is None or self.document is None or self.lesson.class_id is None:
             return
-        try:
-            self.pictures.show(await self.lesson.catch_up())
-            if self.lesson.revealed:
-                await self._verdict()
-        except WorkerError as error:
-            self.player.problem = self._failure(error)
-        except StoreError:
-            self.player.problem = self.texts.words("unstored.run")
+        self.following.join(self.led, self.document)
+        if self.lesson.direction.phase != "free":
+            self.say(self.led.sentence(), "led")
+            await self.led.show()
+
+    def leave(self) -> None:
+        """The session is over."""
+        if self.following is not None:
+            self.following.leave(self.led)
 
     # ---- the document --------------------------------------------------------------------------------
 
     def put_on(self, document: Document) -> None:
         """Make this page the document's."""
+        self.document = document
         context = frame(self.lesson.language, self.lesson.exercise_name) | self.texts.context()
         with document.models.freeze():  # look for the models once, not after each component
             for name, component in self.roots.items():
@@ -270,16 +325,20 @@ def learn_page(shared: Server) -> LearnPage:
     """The page of whoever asks."""
     lesson = lesson_of(shared)
     plain = first_argument(pn.state.session_args, "ex") is None
-    return LearnPage(lesson, shared.read(shared.store.visits, lesson.learner), plain=plain)
+    visits = shared.read(shared.store.visits, lesson.learner)
+    return LearnPage(lesson, shared.following, visits, plain=plain)
 
 
 def lesson_of(shared: Server) -> Lesson:
     """The lesson of the browser behind this session."""
     cookies, accepted = pn.state.cookies, str(pn.state.headers.get("Accept-Language") or "")
     asked = first_argument(pn.state.session_args, "lang")
+    learner = known_learner(cookies.get(LEARNER)) or new_learner()
+    member = shared.store.classes.member(learner) if shared.following is not None else None
     return Lesson(
         server=shared,
-        learner=known_learner(cookies.get(LEARNER)) or new_learner(),
+        learner=learner,
+        class_id=member.class_id if member else None,
         language=choose_language(asked, cookies.get(LANGUAGE), accepted),
         exercise_name=known_exercise(first_argument(pn.state.session_args, "ex")) or MAIN,
     )

@@ -25,14 +25,14 @@ class Pictures:
         language, main = lesson.language, texts.side_by_side
         self.player = Player(
             language=language,
-            enabled=lesson.locked,
-            tick=lesson.tick if lesson.locked else -1,
+            enabled=lesson.running,
+            tick=lesson.tick if lesson.running else -1,
             tick_seconds=texts.tick_seconds,
         )
         self.runs = Runs(language=language)
         self.views: dict[str, RunView] = {}
         self.timelines = Timelines(language=language, names=main, predictions=texts.predictions())
-        self.quantization = Quantization(language=language, enabled=lesson.locked)
+        self.quantization = Quantization(language=language, enabled=lesson.running)
         self.roots: dict[str, Any] = {
             "player": self.player,
             "runs": self.runs,

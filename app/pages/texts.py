@@ -10,12 +10,13 @@ from app.pages.contents import MAIN
 from app.pages.standing import SIGNS, Standing, on_path
 from app.pages.template import template
 from app.state import Lesson
+from app.state.drafts import locked_texts
 from app.words import app_words
 from engine import History
 from puzzles import Field, Problem, field_of, fields, load
 from puzzles.asking import right
 from puzzles.course import following, room_of
-from puzzles.judging import Verdict, shown, verdict
+from puzzles.judging import Item, Verdict, shown, verdict
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
 from puzzles.units import unit_name
 from puzzles.words import run_name
@@ -213,13 +214,7 @@ class Texts:
         prediction = self.lesson.prediction
         if prediction is None:
             return {}
-        texts = {
-            key: f"{value:g}" if isinstance(value, float) else value
-            for key, value in prediction.answers.items()
-        }
-        if prediction.confidence is not None:
-            texts["confidence"] = str(prediction.confidence)
-        return texts | ({"why": prediction.why} if prediction.why else {})
+        return locked_texts(prediction)
 
     def predictions(self) -> dict[str, dict[str, float]]:
         """The predicted TTFTs as the timelines mark them: run, request, seconds."""
@@ -247,6 +242,7 @@ class Texts:
             score=self._score(judged),
             beforehand=self._beforehand(),
             observed=self._observed(judged),
+            votes=self._votes(judged),
         )
 
     def _score(self, judged: Verdict) -> str:
@@ -266,10 +262,12 @@ class Texts:
         return said
 
     def _observed(self, judged: Verdict) -> str:
-        """Whether the number read off the timeline is the one it shows."""
+        """Whether the number read off the timeline is the one it shows; empty when none was read."""
+        if self.lesson.observed is None:
+            return ""
         field = field_of(self.exercise, self.exercise.observe or "")
         item = next(item for item in judged.items if item.key == field.key)
-        value = (self.lesson.observed or {})["value"]
+        value = self.lesson.observed["value"]
         key = "verdict.observed.right" if right(field, value, item.correct) else "verdict.observed.wrong"
         return self.words(
             key,
@@ -277,6 +275,23 @@ class Texts:
             correct=self._shown(item.correct, field.unit),
             field=field.label(self.puzzle_words),
         )
+
+    def _votes(self, judged: Verdict) -> list[str]:
+        """What changed from the first vote to the second, which is the one judged; nothing after one vote."""
+        first, last = self.lesson.earlier, self.lesson.prediction
+        if first is None or last is None:
+            return []
+        changed = [item for item in judged.items if first.answers.get(item.key) != last.answers.get(item.key)]
+        if not changed:
+            return [self.words("verdict.votes.same")]
+        return [
+            self.words("verdict.votes"),
+            *(self._change(item, first.answers.get(item.key)) for item in changed),
+        ]
+
+    def _change(self, item: Item, before: Any) -> str:
+        values = ("—" if value is None else self._shown(value, item.unit) for value in (before, item.given))
+        return self.words("verdict.votes.change", label=item.label, before=next(values), after=next(values))
 
     def _shown(self, value: Any, unit: str) -> str:
         return shown(value, unit, self.puzzle_words)

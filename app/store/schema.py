@@ -10,6 +10,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     DateTime,
+    ForeignKey,
     Integer,
     MetaData,
     String,
@@ -40,7 +41,12 @@ class Moment(TypeDecorator[datetime]):
 
 
 metadata = MetaData(
-    naming_convention={"pk": "pk_%(table_name)s", "uq": "uq_%(table_name)s_%(column_0_name)s"}
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+    }
 )
 
 
@@ -77,6 +83,7 @@ drafts = Table(
     "drafts",
     metadata,
     *_place(key=True),
+    Column("vote", Integer, nullable=False, server_default="1"),  # for which vote this is typed
     Column("answers", JSON, nullable=False),
     Column("confidence", Integer),
     Column("why", Text, nullable=False),
@@ -95,12 +102,33 @@ progress = Table(
     Column("changed", Moment, nullable=False),
 )
 
-decisions = Table(  # append-only: the newest of a name counts
+classes = Table(
+    "classes",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(80), nullable=False),
+    Column("started", Moment, nullable=False),
+    Column("ended", Moment),
+    Column("expires", Moment),
+)
+
+members = Table(  # a learner is in one class; another class gives the browser another learner
+    "members",
+    metadata,
+    Column("learner", String(64), primary_key=True),
+    Column("class_id", ForeignKey("classes.id"), nullable=False, index=True),
+    Column("nickname", String(40)),
+    Column("joined", Moment, nullable=False),
+)
+
+decisions = Table(  # append-only: the newest of a class, an exercise and a name counts
     "decisions",
     metadata,
     Column("id", Integer, primary_key=True),
+    Column("class_id", ForeignKey("classes.id"), index=True),
+    Column("exercise", String(64)),
     Column("name", String(32), nullable=False),
-    Column("value", Boolean, nullable=False),
+    Column("value", JSON, nullable=False),
     Column("made", Moment, nullable=False),
 )
 

@@ -9,6 +9,7 @@ import re
 from sqlalchemy import func, select
 
 from app.store import schema
+from app.store.statements import add_once
 from app.store.store import Store
 
 SHORTEST = 10  # signs of a code: 50 bits of the digest
@@ -61,7 +62,7 @@ class Shares:
             if (connection.execute(select(func.count()).select_from(table)).scalar() or 0) >= MOST_SHARES:
                 raise ShareRefused("full")
             row = {"code": code, "content": content, "made": self._store.clock()}
-            connection.execute(self._store.insert(table).values(row).on_conflict_do_nothing())
+            add_once(connection, table, row)
             kept = connection.execute(select(table.c.content).where(table.c.code == code)).scalar_one()
         return str(kept)
 

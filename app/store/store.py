@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Table, and_, exists, func, select, text
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.store import schema
+from app.store.classes import Classes, of_class
+from app.store.statements import add_once, insert
 from app.store.values import Attempt, Draft, Place, Prediction, Progress, Visit
 
-INSERTS: dict[str, Callable[[Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 PLACE = ("learner", "exercise", "attempt")
 
 
@@ -24,12 +24,14 @@ class Store:
     """Attempts, drafts, predictions and progress of all learners.
 
     Every call may be repeated with no other effect (a double click, a reconnect, two tabs), and is
-    on the disk when it returns. Nothing is ever changed or removed in ``predictions``.
+    on the disk when it returns. Nothing is ever changed in ``predictions``, and nothing removed but with
+    the class it belongs to. ``classes`` knows who is in which class, and what its teacher decided.
     """
 
     def __init__(self, engine: Engine, *, clock: Callable[[], datetime] = now) -> None:
         self.engine = engine
         self.clock = clock
+        self.classes = Classes(engine, clock)
 
     def ping(self) -> None:
         """Change nothing; raise what the database raises when it cannot be reached."""
@@ -45,7 +47,7 @@ class Store:
     def begin(self, place: Place, seed: int | None) -> Attempt:
         """Add the attempt unless it is there; the one that is there counts."""
         with self.engine.begin() as connection:
-            self._add_once(connection, schema.attempts, _row(place, seed=seed, started=self.clock()))
+            add_once(connection, schema.attempts, _row(place, seed=seed, started=self.clock()))
             return _attempt(place, _one(connection, schema.attempts, place))
 
     def latest(self, learner: str, exercise: str) -> Attempt | None:
@@ -74,10 +76,11 @@ class Store:
     # ---- drafts --------------------------------------------------------------------------
 
     def save_draft(self, place: Place, draft: Draft) -> bool:
-        """Put ``draft`` in place of the last one. False, and nothing changes, once a prediction is locked."""
-        values = {"answers": draft.answers, "confidence": draft.confidence, "why": draft.why}
+        """Put ``draft`` in place of the last one. False, and nothing changes, once its vote is locked."""
+        values = {name: getattr(draft, name) for name in Draft.__struct_fields__}
+        locked = and_(_at(schema.predictions, place), schema.predictions.c.vote >= draft.vote)
         with self.engine.begin() as connection:
-            if connection.execute(select(exists().where(_at(schema.predictions, place)))).scalar():
+            if connection.execute(select(exists().where(locked))).scalar():
                 return False
             self._put(connection, schema.drafts, place, values | {"saved": self.clock()})
         return True
@@ -85,7 +88,7 @@ class Store:
     def draft(self, place: Place) -> Draft:
         """The last draft, empty when there is none. Changes nothing."""
         row = self._read(schema.drafts, place)
-        return Draft(row["answers"], row["confidence"], row["why"]) if row else Draft()
+        return Draft(**{name: row[name] for name in Draft.__struct_fields__}) if row else Draft()
 
     # ---- predictions ---------------------------------------------------------------------
 
@@ -95,7 +98,7 @@ class Store:
         """Append the prediction unless this vote is locked already; the first one locked is returned."""
         values = {"answers": answers, "confidence": confidence, "why": why, "locked": self.clock()}
         with self.engine.begin() as connection:
-            self._add_once(connection, schema.predictions, _row(place, vote=vote, **values))
+            add_once(connection, schema.predictions, _row(place, vote=vote, **values))
             found = _one(connection, schema.predictions, place, schema.predictions.c.vote == vote)
         return _prediction(place, found)
 
@@ -104,40 +107,34 @@ class Store:
         row = self._read(schema.predictions, place, schema.predictions.c.vote == vote)
         return _prediction(place, row) if row else None
 
+    def votes(self, place: Place) -> list[Prediction]:
+        """Every vote locked at this place, in the order of the votes. Changes nothing."""
+        table = schema.predictions
+        asked = select(table).where(_at(table, place)).order_by(table.c.vote)
+        with self.engine.connect() as connection:
+            return [_prediction(place, row) for row in connection.execute(asked).mappings()]
+
     # ---- the whole class -------------------------------------------------------------------
 
-    def predictions(self, *, exercise: str | None = None, since: datetime | None = None) -> list[Prediction]:
-        """What all learners locked, in the order of the locks. Changes nothing."""
+    def predictions(self, *, exercise: str | None = None, class_id: int | None = None) -> list[Prediction]:
+        """What all learners (of a class) locked, in the order of the locks. Changes nothing."""
         table = schema.predictions
         asked = select(table).order_by(table.c.id)
         asked = asked if exercise is None else asked.where(table.c.exercise == exercise)
-        asked = asked if since is None else asked.where(table.c.locked >= since)
+        asked = asked if class_id is None else asked.where(table.c.learner.in_(of_class(class_id)))
         with self.engine.connect() as connection:
             return [_prediction(_place(row), row) for row in connection.execute(asked).mappings()]
 
-    def first_attempts(self, *, since: datetime | None = None) -> dict[str, dict[str, int]]:
-        """How many learners are at which step of their first attempt, by exercise. Changes nothing."""
+    def first_attempts(self, *, class_id: int | None = None) -> dict[str, dict[str, int]]:
+        """How many learners (of a class) are at which step of a first attempt, by exercise. No change."""
         table = schema.progress
         asked = select(table.c.exercise, table.c.step, func.count()).where(table.c.attempt == 1)
-        asked = asked if since is None else asked.where(table.c.changed >= since)
+        asked = asked if class_id is None else asked.where(table.c.learner.in_(of_class(class_id)))
         found: dict[str, dict[str, int]] = {}
         with self.engine.connect() as connection:
             for exercise, step, count in connection.execute(asked.group_by(table.c.exercise, table.c.step)):
                 found.setdefault(exercise, {})[step] = count
         return found
-
-    def decide(self, name: str, value: bool) -> None:
-        """Append what the teacher decided for the class."""
-        with self.engine.begin() as connection:
-            row = {"name": name, "value": value, "made": self.clock()}
-            connection.execute(schema.decisions.insert().values(row))
-
-    def decided(self, name: str, *, since: datetime) -> bool:
-        """What was decided last, False when nothing was ``since``. Changes nothing."""
-        table = schema.decisions
-        asked = select(table.c.value).where(table.c.name == name, table.c.made >= since)
-        with self.engine.connect() as connection:
-            return bool(connection.execute(asked.order_by(table.c.id.desc()).limit(1)).scalar())
 
     # ---- progress ------------------------------------------------------------------------
 
@@ -156,15 +153,8 @@ class Store:
 
     # ---- statements ----------------------------------------------------------------------
 
-    def insert(self, table: Table) -> Any:
-        """An INSERT that knows ``on_conflict_…``, in the words of this database."""
-        return INSERTS[self.engine.dialect.name](table)
-
-    def _add_once(self, connection: Connection, table: Table, row: dict[str, Any]) -> None:
-        connection.execute(self.insert(table).values(row).on_conflict_do_nothing())
-
     def _put(self, connection: Connection, table: Table, place: Place, values: dict[str, Any]) -> None:
-        statement = self.insert(table).values(_row(place, **values))
+        statement = insert(connection, table).values(_row(place, **values))
         connection.execute(statement.on_conflict_do_update(index_elements=PLACE, set_=values))
 
     def _read(self, table: Table, place: Place, *more: ColumnElement[bool]) -> RowMapping | None:

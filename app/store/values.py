@@ -27,11 +27,12 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """What has been typed and not locked: the texts as typed, by field."""
+    """What has been typed and not locked: the texts as typed, by field; for which ``vote``."""
 
     answers: dict[str, str] = {}
     confidence: int | None = None
     why: str = ""
+    vote: int = 1
 
 
 class Prediction(msgspec.Struct, frozen=True):

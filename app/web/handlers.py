@@ -7,11 +7,12 @@ from typing import Any
 
 from bokeh.server.session import ServerSession
 from panel.io.server import DocHandler
-from tornado.web import Application, GZipContentEncoding, HTTPError, RequestHandler, StaticFileHandler
+from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
 from app.server import server
 from app.settings import settings
 from app.store import Shares, StoreError
+from app.web.answers import compress_answers
 from app.web.identity import language_of, recognise
 from app.web.limits import limits
 from app.web.notices import notify
@@ -108,12 +109,6 @@ class LearnerPage(DocHandler):
         self.set_header(POLICY, page_policy())
         self.set_header("Cache-Control", "no-store")
         self.write(error_page(language_of(self)))
-
-
-def compress_answers(application: Application) -> None:
-    """Let text be compressed on its way; what is compressed already stays as it is."""
-    if GZipContentEncoding not in application.transforms:
-        application.add_transform(GZipContentEncoding)
 
 
 def is_built(session: ServerSession) -> bool:

@@ -40,6 +40,18 @@ def recognise(handler: RequestHandler) -> None:
         _keep(handler, LANGUAGE, asked)
 
 
+def learner_of(handler: RequestHandler) -> str | None:
+    """The name this browser has, None for a stranger."""
+    return known_learner(handler.get_cookie(LEARNER))
+
+
+def rename(handler: RequestHandler) -> str:
+    """Give this browser a new name: from now on it is another learner."""
+    name = new_learner()
+    _keep(handler, LEARNER, name)
+    return name
+
+
 def _keep(handler: RequestHandler, name: str, value: str) -> None:
     if handler.get_cookie(name) == value and name != LEARNER:
         return

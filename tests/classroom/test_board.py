@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from app.classroom.board import Board, board_of
+from app.classroom.board import Board, ballots_of, board_of
 from app.classroom.exports import HEAD, as_csv, as_json, harmless
 from app.classroom.judging import Judge
+from app.classroom.poll import poll_of
 from app.classroom.words import class_words
 from app.settings import Settings
 from app.store import Place, Progress, Store, open_store
 from puzzles import load, solve
-from tests.classroom.running import lock
+from tests.classroom.running import lock, right_answers
 
 FIELD = "static.R02.ttft"
 
@@ -74,12 +75,63 @@ def test_hidden_votes_are_not_even_counted(store: Store) -> None:
     assert found.locked == 1
 
 
-def test_later_attempts_and_votes_are_no_first_thoughts(store: Store) -> None:
+def second(store: Store, number: int, *, confidence: int = 2, **wrong: Any) -> None:
+    """Vote 2 of learner ``number``."""
+    answers = right_answers(**wrong)
+    store.lock(Place(f"{number:032x}", "main", 1), answers, confidence=confidence, why="", vote=2)
+
+
+def test_later_attempts_are_no_first_thoughts(store: Store) -> None:
     lock(store, 1)
     store.lock(Place(f"{1:032x}", "main", 2), {FIELD: 5.0}, confidence=1, why="")
-    store.lock(Place(f"{1:032x}", "main", 1), {FIELD: 5.0}, confidence=1, why="", vote=2)
     assert board(store).locked == 1
     assert bins(store) == {"right": (1, 0)}
+
+
+def test_both_votes_stand_side_by_side_and_the_late_are_counted_apart(store: Store) -> None:
+    for number in (1, 2, 3):
+        lock(store, number, confidence=4, static__R02__ttft=77.7)
+    lock(store, 4)
+    second(store, 1, confidence=4)
+    second(store, 2)
+    second(store, 3, confidence=4, static__R02__ttft=88.8)
+    second(store, 9, static__R02__ttft=66.6)  # was not there for vote 1
+    found = board(store)
+    assert (found.locked, found.again, found.late) == (4, 3, 1)
+    assert found.votes is not None
+    field = next(field for field in found.votes.fields if field.key == FIELD)
+    by_kind = {one.kind: (one.count, one.again, one.late) for one in field.bins}
+    assert by_kind == {"right": (1, 2, 0), "other": (3, 1, 1)}
+    assert [(move.before, move.after, move.count) for move in field.moves] == [("another number", "right", 2)]
+    assert field.stayed == 1
+    assert (field.sure_and_wrong, field.again_sure_and_wrong) == (3, 1)
+    assert found.votes.confidence == {1: 0, 2: 1, 3: 0, 4: 3}
+    assert found.votes.confidence_again == {1: 0, 2: 2, 3: 0, 4: 2}
+    assert (found.votes.sure_and_wrong, found.votes.sure_and_wrong_again) == (3, 1)
+
+
+def test_a_room_sees_answers_and_learns_what_is_right_only_when_it_is_told(store: Store) -> None:
+    lock(store, 1)
+    lock(store, 2, static__R02__ttft=77.7)
+    second(store, 2)
+    ballots = ballots_of(store.predictions())
+    question = next(one for one in poll_of("main", ballots, "en", tell=False) if "static" in one.label)
+    rows = {row.text: (row.first, row.second, row.right) for row in question.rows}
+    assert rows == {"1.20 s": (1, 1, None), "77.70 s": (1, 0, None)}
+    told = next(one for one in poll_of("main", ballots, "en", tell=True) if "static" in one.label)
+    assert {row.text: row.right for row in told.rows} == {"1.20 s": True, "77.70 s": False}
+
+
+def test_a_room_is_shown_the_most_frequent_answers_and_how_many_others_there_are(store: Store) -> None:
+    for number in range(20):
+        lock(store, number, static__R02__ttft=50.0 + number // 2)
+    question = next(
+        one
+        for one in poll_of("main", ballots_of(store.predictions()), "en", tell=False)
+        if "static" in one.label
+    )
+    assert (len(question.rows), question.others, question.first) == (6, 8, 20)
+    assert poll_of("gone", ballots_of(()), "en", tell=True) == ()
 
 
 def test_who_is_where(store: Store) -> None:
@@ -123,6 +175,18 @@ def test_csv_has_a_row_for_each_answer_and_no_learners_name(store: Store) -> Non
     assert (wrong["answer"], wrong["right"], wrong["why"]) == ("77.7", "False", "短的会等")
     assert b"abc" not in as_csv(store.predictions(), Judge())
     assert b"000abc" not in as_json(store.predictions(), Judge())
+
+
+def test_nicknames_are_in_an_export_only_when_asked_for_and_run_nothing(store: Store) -> None:
+    lock(store, 1)
+    lock(store, 2)
+    names = {f"{1:032x}": "=cmd()"}
+    assert "nickname" not in rows(store)[0]
+    assert b"cmd" not in as_csv(store.predictions(), Judge()) + as_json(store.predictions(), Judge())
+    named = list(csv.DictReader(io.StringIO(as_csv(store.predictions(), Judge(), names).decode("utf-8-sig"))))
+    assert {(row["learner"], row["nickname"]) for row in named} == {("1", "'=cmd()"), ("2", "")}
+    found = json.loads(as_json(store.predictions(), Judge(), names))
+    assert [one["nickname"] for one in found] == ["=cmd()", ""]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1"])

@@ -16,7 +16,7 @@ from tornado.websocket import websocket_connect
 from app.classroom.keys import FILE, keys_in
 from tests.app.secrets import betrayed
 from tests.app.socket_client import TOKEN, SocketClient, roots
-from tests.classroom.running import ClassServing, Visitor, lock, right_answers
+from tests.classroom.running import ClassServing, Teacher, Visitor, lock, right_answers
 
 DATABASE = b'"database": true'  # enough where nobody runs anything
 
@@ -28,10 +28,8 @@ def joined(server: ClassServing) -> Visitor:
     return visitor
 
 
-def teacher_of(server: ClassServing) -> Visitor:
-    visitor = Visitor(server.url)
-    assert visitor.get(f"/teach?key={keys_in(server.folder / 'data').teacher}").status == 200
-    return visitor
+def teacher_of(server: ClassServing) -> Teacher:
+    return Teacher(server)
 
 
 def cookies(visitor: Visitor) -> str:

@@ -11,9 +11,17 @@ from tornado.web import create_signed_value
 from app.classroom.gate import TEACHER, Patience
 from app.classroom.keys import Keys
 from app.web.policy import THEME_SCRIPT
-from tests.classroom.running import ClassServing, Visitor, lock
+from tests.classroom.running import ClassServing, Teacher, Visitor, lock
 
-TEACHERS = ("/teach", "/teach/board", "/teach/predictions.csv", "/teach/predictions.json")
+TEACHERS = (
+    "/teach",
+    "/teach/board",
+    "/teach/predictions.csv",
+    "/teach/predictions.json",
+    "/teach/classes",
+    "/teach/project",
+    "/teach/project/part",
+)
 SAID = {"en": "This page is for the teacher", "zh": "此页仅供教师使用"}
 
 
@@ -29,10 +37,8 @@ def learner(visitor: Visitor, keys: Keys) -> Visitor:
 
 
 @pytest.fixture
-def teacher(school: ClassServing, keys: Keys) -> Visitor:
-    found = Visitor(school.url)
-    assert found.get(f"/teach?key={keys.teacher}").status == 200
-    return found
+def teacher(school: ClassServing) -> Teacher:
+    return Teacher(school)
 
 
 # ---- the way in ----------------------------------------------------------------------------------
@@ -123,23 +129,33 @@ def test_session_ids_cannot_be_made_up(learner: Visitor) -> None:
 @pytest.mark.parametrize("path", TEACHERS)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_without_a_cookie_the_teachers_pages_are_closed_in_words(
-    visitor: Visitor, path: str, language: str
+    school: ClassServing, path: str, language: str
 ) -> None:
-    page = visitor.get(path, **{"Accept-Language": language})
+    page = Visitor(school.teacher).get(path, **{"Accept-Language": language})
     assert page.status == 403
     assert SAID[language] in page.text
 
 
 @pytest.mark.parametrize("path", TEACHERS)
-def test_a_learner_never_gets_there(learner: Visitor, keys: Keys, path: str) -> None:
+def test_a_learner_never_gets_there(school: ClassServing, learner: Visitor, keys: Keys, path: str) -> None:
     joined = learner.cookie("ticklab_joined").value
+    learner.root = school.teacher  # the same browser, with its cookies, at the teacher's door
+    assert learner.get(path).status == 403
     for value in ("", "x", joined, create_signed_value("guessed", TEACHER, "teacher").decode()):
         assert learner.get(path, Cookie=f"{TEACHER}={value}").status == 403
     for key in ("x", keys.join, keys.teacher[:-1], keys.teacher + "x"):
         assert learner.get(f"{path}?key={key}").status == 403
 
 
-def test_the_secret_link_gives_a_cookie_and_leaves_the_address(teacher: Visitor, keys: Keys) -> None:
+@pytest.mark.parametrize("path", TEACHERS)
+def test_the_learners_server_has_no_teachers_page(school: ClassServing, keys: Keys, path: str) -> None:
+    teacher = Teacher(school)
+    teacher.root = school.url  # even the teacher's own cookie finds nothing there
+    assert teacher.get(path).status == 404
+    assert Visitor(school.url).get(f"{path}?key={keys.teacher}").status == 404
+
+
+def test_the_secret_link_gives_a_cookie_and_leaves_the_address(teacher: Teacher, keys: Keys) -> None:
     page = teacher.get(f"/teach?key={keys.teacher}")
     assert page.url == f"{teacher.root}/teach"
     cookie = teacher.cookie(TEACHER)
@@ -149,51 +165,54 @@ def test_the_secret_link_gives_a_cookie_and_leaves_the_address(teacher: Visitor,
     assert keys.teacher not in str(cookie.value)
 
 
-def test_the_key_is_not_in_the_log_of_requests(school: ClassServing, teacher: Visitor, keys: Keys) -> None:
+def test_the_key_is_not_in_the_log_of_requests(school: ClassServing, teacher: Teacher, keys: Keys) -> None:
     teacher.get(f"/teach/board?key={keys.teacher}&missing=%ff")
+    Visitor(school.teacher).get(f"/nothing?key={keys.teacher}")
     Visitor(school.url).get(f"/nothing?key={keys.teacher}")
     lines = [line for line in school.log.read_text().splitlines() if keys.teacher in line]
     assert all("/teach?key=" in line and line.startswith("  http") for line in lines[:1])
     assert [line for line in lines if "GET /teach" in line] == []
 
 
-def test_every_text_of_a_learner_is_escaped(school: ClassServing, teacher: Visitor) -> None:
+def test_every_text_of_a_learner_is_escaped(school: ClassServing, teacher: Teacher) -> None:
     store = school.store()
     lock(store, 51, why="<script>alert(1)</script>&\"'", confidence=4, static__R02__ttft=77.7)
     store.close()
-    hidden = teacher.get("/teach/board?exercise=main&hours=0").text
+    hidden = teacher.get("/teach/board?exercise=main").text
     assert "alert(1)" not in hidden
     assert "77.7" not in hidden
     for path in ("/teach", "/teach/board"):
-        shown = teacher.get(f"{path}?exercise=main&hours=0&show=1").text
+        shown = teacher.get(f"{path}?exercise=main&show=1").text
         assert "<script>alert" not in shown
         assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in shown
         assert "77.7" in shown
 
 
-@pytest.mark.parametrize("query", ["?exercise=<b>&hours=-1&show=2", "?hours=%ff", "?lang=xx&exercise=../x"])
-def test_odd_questions_get_the_usual_answer(teacher: Visitor, query: str) -> None:
+@pytest.mark.parametrize("query", ["?exercise=<b>&class=-1&show=2", "?class=%ff", "?lang=xx&exercise=../x"])
+def test_odd_questions_get_the_usual_answer(teacher: Teacher, query: str) -> None:
     page = teacher.get("/teach" + query.replace("<", "%3C").replace(">", "%3E"))
     assert page.status in (200, 400)
     assert "<b>" not in page.text
 
 
-def test_exports_come_while_the_class_is_live(school: ClassServing, teacher: Visitor) -> None:
+def test_exports_come_while_the_class_is_live(school: ClassServing, teacher: Teacher) -> None:
     store = school.store()
     lock(store, 52, why="=1+1")
     store.close()
-    sheet = teacher.get("/teach/predictions.csv?hours=0")
+    sheet = teacher.get("/teach/predictions.csv")
     assert sheet.headers["Content-Type"].startswith("text/csv")
     assert "attachment" in sheet.headers["Content-Disposition"]
     assert "'=1+1" in sheet.body.decode("utf-8-sig")
-    found: list[dict[str, Any]] = json.loads(teacher.get("/teach/predictions.json?hours=0").body)
+    found: list[dict[str, Any]] = json.loads(teacher.get("/teach/predictions.json").body)
     assert "=1+1" in [one["why"] for one in found]
     assert f"{52:032x}" not in sheet.text + json.dumps(found)
 
 
-def test_pages_of_the_class_load_nothing_from_elsewhere_and_run_nothing_inline(teacher: Visitor) -> None:
-    for path in ("/", "/teach?show=1", "/teach/nothing"):
-        page = teacher.get(path)
+def test_pages_of_the_class_load_nothing_from_elsewhere_and_run_nothing_inline(
+    visitor: Visitor, teacher: Teacher
+) -> None:
+    pages = [visitor.get("/"), *map(teacher.get, ("/teach?show=1", "/teach/classes", "/teach/nothing"))]
+    for page in pages:
         assert "//" not in page.text.replace("</", "")
         assert "<script>" not in page.text.replace(f"<script>{THEME_SCRIPT}</script>", "")
         assert "style=" not in page.text

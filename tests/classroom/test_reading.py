@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from urllib.parse import urlencode
 from urllib.request import Request
 
 import pytest
-from alembic import command
-from alembic.config import Config
 
-from app.classroom.keys import Keys
-from app.classroom.reading import READING, without_answers
+from app.classroom.opening import READING
+from app.classroom.reading import without_answers
 from app.settings import Settings
-from app.store import Place, Store, open_store
-from app.store.database import MIGRATIONS, make_engine, private_file, revision
+from app.store import Store, open_store
 from app.web.handlers import READ
 from tests.app.secrets import betrayed
-from tests.classroom.running import ClassServing, Visitor
+from tests.classroom.running import ClassServing, Teacher, Visitor
 
 IN_THE_QUESTION = {"7.5"}  # the word list above the questions computes the KV of R01 as its example
 PAGES = sorted(READ.glob("*/*.html"))
@@ -60,20 +56,17 @@ def test_pages_that_are_only_a_run_are_closed() -> None:
 
 
 @pytest.fixture
-def teacher(school: ClassServing, keys: Keys) -> Iterator[Visitor]:
-    found = Visitor(school.url)
-    assert found.get(f"/teach?key={keys.teacher}").status == 200
+def teacher(school: ClassServing) -> Iterator[Teacher]:
+    found = Teacher(school)
     yield found
     decide(found, False)
 
 
-def decide(visitor: Visitor, value: bool, origin: str | None = None) -> int:
-    body = urlencode({"open": int(value)}).encode()
-    headers = {"Origin": origin or visitor.root}
-    return visitor.send(Request(f"{visitor.root}/teach/reading?hours=24", data=body, headers=headers)).status
+def decide(teacher: Teacher, value: bool, **how: str) -> int:
+    return teacher.post("/teach/reading", open=int(value), **how).status
 
 
-def test_the_answers_come_when_the_teacher_opens_them(school: ClassServing, teacher: Visitor) -> None:
+def test_the_answers_come_when_the_teacher_opens_them(school: ClassServing, teacher: Teacher) -> None:
     learner = Visitor(school.url)
     for language, notice in (("en", "after the vote"), ("zh", "投票之后")):
         page = learner.get(f"/read/{language}/main.html")
@@ -90,10 +83,13 @@ def test_the_answers_come_when_the_teacher_opens_them(school: ClassServing, teac
     assert 'class="answers"' not in learner.get("/read/en/main.html").text
 
 
-def test_nobody_else_opens_them(school: ClassServing, teacher: Visitor) -> None:
-    assert decide(Visitor(school.url), True) == 403
-    for origin in ("http://evil.example", "null", school.url + ".evil.example"):
-        assert decide(teacher, True, origin) == 403
+def test_nobody_else_opens_them(school: ClassServing, teacher: Teacher) -> None:
+    form = Request(f"{school.teacher}/teach/reading", data=b"open=1", headers={"Origin": school.teacher})
+    assert Visitor(school.teacher).send(form).status == 403
+    for origin in ("http://evil.example", "null", school.teacher + ".evil.example", school.url):
+        assert decide(teacher, True, origin=origin) == 403
+    for token in ("x", "0" * 64):
+        assert decide(teacher, True, token=token) == 403
     assert 'class="answers"' not in Visitor(school.url).get("/read/en/main.html").text
 
 
@@ -108,36 +104,16 @@ def test_the_sheet_of_the_pages_is_served(school: ClassServing) -> None:
     assert visitor.get("/read").url == f"{school.url}/read/"
 
 
-# ---- what is stored --------------------------------------------------------------------------------
-
-
-def test_the_last_decision_of_this_lesson_counts(folder: Path) -> None:
+def test_what_was_opened_for_one_lesson_is_closed_for_the_next(folder: Path) -> None:
     now = [datetime(2030, 1, 1, tzinfo=UTC)]
     opened = open_store(Settings(data=folder))
-    store = Store(opened.engine, clock=lambda: now[0])
+    classes = Store(opened.engine, clock=lambda: now[0]).classes
+    one = classes.start()
     since = now[0] - timedelta(hours=12)
-    assert not store.decided(READING, since=since)
-    store.decide(READING, True)
-    assert store.decided(READING, since=since)
-    assert not store.decided("other", since=since)
-    assert not store.decided(READING, since=now[0] + timedelta(seconds=1))
-    store.decide(READING, False)
-    assert not store.decided(READING, since=since)
+    classes.decide(one.id, READING, True)
+    assert classes.decided(one.id, since=since).of("") == {READING: True}
+    assert classes.decided(one.id, since=now[0] + timedelta(seconds=1)).of("") == {}
+    classes.decide(one.id, READING, False)
+    assert classes.decided(one.id, since=since).of("") == {READING: False}
+    assert classes.decided(classes.start().id).of("") == {}
     opened.close()
-
-
-def test_a_database_of_the_first_schema_is_brought_up_to_date(folder: Path) -> None:
-    """With everything that was locked in it."""
-    engine = make_engine(private_file(folder))
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["engine"] = engine
-    command.upgrade(config, "0001")
-    assert revision(engine) == "0001"
-    place = Place("a" * 32, "main", 1)
-    locked = Store(engine).lock(place, {"x": 1.5}, confidence=2, why="é")
-    engine.dispose()
-    store = open_store(Settings(data=folder))
-    assert store.prediction(place) == locked
-    store.decide(READING, True)
-    store.close()

@@ -1,13 +1,13 @@
-// Keeps the board fresh: asks for it every two seconds while somebody looks.
+// Keeps the part of a page that changes fresh: asks for it every two seconds while somebody looks.
 const EVERY = 2000;
-const board = document.getElementById("board");
+const board = document.querySelector("[data-refresh]");
 const lost = document.getElementById("lost");
 let last = "";
 
 async function refresh() {
   if (document.hidden) return;
   try {
-    const answer = await fetch(`teach/board${location.search}`, { cache: "no-store" });
+    const answer = await fetch(`${board.dataset.refresh}${location.search}`, { cache: "no-store" });
     if (!answer.ok) throw new Error(String(answer.status));
     put(await answer.text());
     lost.hidden = true;
@@ -16,13 +16,15 @@ async function refresh() {
   }
 }
 
+/** Put the new part in; what was open stays open. */
 function put(html) {
   if (html === last) return;
   last = html;
-  const open = board.querySelector("details")?.open;
+  const open = [...board.querySelectorAll("details[open]")].map((one) => one.id);
+  const focused = board.contains(document.activeElement) ? document.activeElement.closest("details")?.id : null;
   board.innerHTML = html; // made by our server, every text in it escaped
-  const details = board.querySelector("details");
-  if (details && open) details.open = true;
+  for (const one of board.querySelectorAll("details")) one.open = open.includes(one.id);
+  if (focused) board.querySelector(`#${focused} summary`)?.focus();
 }
 
 async function forever() {

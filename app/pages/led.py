@@ -1,0 +1,121 @@
+"""What a teacher's directions do to one learner's page: what is open, where it looks, what it says."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from app.state import Lesson, NotAllowed
+from app.state.directions import Direction
+from app.worker import WorkerError
+
+if TYPE_CHECKING:
+    from app.pages.learn import LearnPage
+
+log = logging.getLogger(__name__)
+
+
+class Led:
+    """Follows the teacher on one page of a class. Without a class it does nothing and says nothing."""
+
+    def __init__(self, page: LearnPage) -> None:
+        self.page = page
+        self.words = page.texts.words
+        self.heard = page.lesson.direction
+
+    @property
+    def lesson(self) -> Lesson:
+        return self.page.lesson
+
+    # ---- hearing ---------------------------------------------------------------------------
+
+    async def hear(self, direction: Direction) -> None:
+        """The teacher decided something for this exercise; the store has the last word on what."""
+        before, self.heard = self.heard, direction
+        if (direction.phase, direction.tick) == (before.phase, before.tick):
+            return  # whether the votes are on the projector changes nothing here
+        await self.lesson.follow()
+        self.arrange()
+        self.page.say(self.sentence(), "led")
+        await self.show()
+
+    async def show(self) -> None:
+        """Bring what the class looks at now: its tick, or the verdict."""
+        try:
+            if self.lesson.running:
+                await self._show()
+        except NotAllowed as error:  # decided anew meanwhile: that will be heard too
+            log.info("not shown: %s", error.code)
+        except WorkerError as error:
+            self.page.fail(error)
+
+    async def _show(self) -> None:
+        page, lesson = self.page, self.lesson
+        if lesson.attempt == 1 and lesson.direction.phase == "reveal":
+            page.pictures.show(await lesson.reveal())
+            await page.show_verdict()
+        elif lesson.limit is not None:
+            page.pictures.show(await lesson.run_along())
+            page.player.tick = lesson.tick
+        self.arrange()
+
+    # ---- what is open ------------------------------------------------------------------------
+
+    def arrange(self) -> None:
+        """Open and close the parts of the page as the rules say."""
+        if self.lesson.class_id is None:
+            return
+        self._arrange_form()
+        self._arrange_run()
+        self.page.desk.state = self.page.state()
+
+    def _arrange_form(self) -> None:
+        lesson, form = self.lesson, self.page.form
+        if form.locked == lesson.locked and form.storage_id == self.page.storage_id():
+            form.held = self.held()
+            return
+        texts = self.page.texts.locked_draft() if lesson.locked else dict(lesson.draft)
+        form.param.update(
+            draft=texts,
+            problems={},
+            held=self.held(),
+            storage_id=self.page.storage_id(),
+            locked=lesson.locked,
+        )
+
+    def _arrange_run(self) -> None:
+        lesson, page = self.lesson, self.page
+        texts = page.player.texts
+        page.player.param.update(
+            enabled=lesson.running,
+            limit=None if lesson.limit is None else lesson.limit - 1,
+            texts=texts | {"closed": self.closed() or texts["closed"]},
+        )
+        page.pictures.quantization.enabled = lesson.running and lesson.limit is None
+        if lesson.running:
+            page.pictures.timelines.predictions = page.texts.predictions()
+
+    # ---- words -------------------------------------------------------------------------------
+
+    def sentence(self) -> str:
+        """What the teacher has just decided, for this learner."""
+        lesson, phase = self.lesson, self.lesson.direction.phase
+        if lesson.attempt > 1 and phase != "ended":
+            return self.words("led.practice")
+        if phase in ("run", "reveal") and lesson.prediction is None:
+            return self.words("led.late")
+        if phase == "run" and lesson.direction.tick is not None:
+            return self.words("led.tick", tick=lesson.direction.tick)
+        if phase == "vote2" and lesson.prediction is None:
+            return self.words("led.vote2.late")
+        return self.words(f"led.{phase}")
+
+    def held(self) -> str:
+        """Why nothing can be locked now, empty when it can."""
+        open_now = self.lesson.locked or self.lesson.rules.vote is not None
+        return "" if open_now else self.words(f"led.held.{self.lesson.direction.phase}")
+
+    def closed(self) -> str:
+        """Why the run is closed to somebody who has locked; empty when it is not."""
+        lesson = self.lesson
+        return self.words("led.wait") if lesson.prediction is not None and not lesson.rules.run else ""

@@ -1,0 +1,54 @@
+"""Classes: the one that goes on, those of the past; begin, rename, end, go on with, delete."""
+
+from __future__ import annotations
+
+from tornado.web import HTTPError
+
+from app.classroom.words import class_words
+from app.server import server
+from app.store import SchoolClass
+from app.teacher.base import TeacherForm, TeacherHandler, class_title, local
+from app.web.identity import language_of, recognise
+
+
+class ClassList(TeacherHandler):
+    """All classes; ``?delete=`` asks once more before one is deleted."""
+
+    async def get(self) -> None:
+        recognise(self)
+        words = class_words(language_of(self))
+        found: list[tuple[SchoolClass, int]] = await self.stored(server().store.classes.all)
+        rows = [(one, class_title(one, words), local(one.started), members) for one, members in found]
+        asked = self.get_query_argument("delete", "")
+        doomed = next((row for row in rows if str(row[0].id) == asked and row[0].ended), None)
+        self.show("classes.html.j2", rows=rows, doomed=doomed, token=self.form_token, local=local)
+
+
+class ClassAct(TeacherForm):
+    """One change to one class."""
+
+    async def post(self, act: str) -> None:
+        classes = server().store.classes
+        if act == "start":
+            name = self.get_body_argument("name", "")
+            await self.stored(classes.start, name.strip(), keep_days=self.classroom.options.keep_days)
+        elif act == "rename":
+            await self.stored(classes.rename, self._number, self.get_body_argument("name", ""))
+        elif act == "delete":
+            await self._delete()
+        else:
+            await self.stored({"end": classes.end, "resume": classes.resume}[act], self._number)
+        self.redirect("../classes", status=303)
+
+    @property
+    def _number(self) -> int:
+        text = self.get_body_argument("class", "")
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise HTTPError(400)
+        return int(text)
+
+    async def _delete(self) -> None:
+        try:
+            await self.stored(server().store.classes.delete, self._number)
+        except ValueError as error:
+            raise HTTPError(409) from error
