@@ -1,4 +1,4 @@
-"""The clock of the server jumps: nothing is lost, the order is that of the locks, and the way in stays open."""
+"""The clock of the server jumps: nothing is lost, the locks keep their order, and the way in stays open."""
 
 from __future__ import annotations
 
