@@ -4,20 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 from typing import Any
 
+from app.web.identity import LANGUAGE, LEARNER
 from tests.app.socket_client import SocketClient, roots
 from tests.classroom.running import right_answers
 
+LOCKED = '"locked",true'  # the page is told that the prediction is locked
 PATIENCE = 60.0  # seconds to wait for what a server has to say
 
 
 class Learner(SocketClient):
-    """One tab. ``cookie`` makes it the tab of a learner who was here before."""
+    """One tab of a browser of its own, or with the ``cookie`` of a learner who was here before."""
+
+    def __init__(self, page: str, cookie: str = "", language: str = "en") -> None:
+        name = secrets.token_hex(16)
+        super().__init__(page, cookie or f"{LEARNER}={name}; {LANGUAGE}={language}")
+
+    @property
+    def name(self) -> str:
+        """What the store calls this learner."""
+        return self.cookie.partition("=")[2].partition(";")[0]
+
+    async def open(self) -> dict[str, Any]:
+        """Load the page, and say as BokehJS does that it is painted: before that nothing is sent to it."""
+        document = await super().open()
+        painted = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
+        message = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": painted}
+        await self.ask("PATCH-DOC", {"events": [message]})
+        return document
 
     def form(self, document: dict[str, Any] | None = None) -> dict[str, Any]:
         """What the page's form holds."""
-        return dict(roots(document or self.document)["form"]["attributes"]["data"]["attributes"])
+        sent = roots(document or self.document)["form"]["attributes"]["data"]["attributes"]
+        return {"locked": False, **sent}  # what is as at first is not sent
 
     async def now(self) -> dict[str, Any]:
         """What the page's form holds now."""
