@@ -14,7 +14,7 @@ from app.worker.spec import RunSpec
 from engine import History, Request, TickRecord
 
 CHUNK = 64  # ticks asked for at once: between two chunks another learner has a turn
-KEPT = 256  # recordings kept
+KEPT = 1024  # recordings kept: a class of a hundred, each at a variant of its own
 LONGEST = 20_000  # ticks of one run
 
 
@@ -63,11 +63,16 @@ class Runs:
         return recording
 
     async def all_first(self, specs: Sequence[RunSpec], ticks: int | None) -> list[Recording]:
-        """``first`` for each of ``specs``, ``to_end`` for None. What is recorded costs nobody a turn."""
+        """``first`` for each of ``specs``, ``to_end`` for None. What is recorded costs nobody a turn.
+
+        One after the other: so nobody has more than one command waiting, and the worker, which serves
+        them in the order they came, goes round all who ask.
+        """
         wanted = LONGEST if ticks is None else ticks
-        found = [self.recording(spec) for spec in specs]
-        if not all(recording.has(wanted) for recording in found):
-            found = await asyncio.gather(*(self.first(spec, wanted) for spec in specs))
+        found = []
+        for spec in specs:
+            recording = self.recording(spec)
+            found.append(recording if recording.has(wanted) else await self.first(spec, wanted))
         return found
 
     async def upto(self, spec: RunSpec, tick: int) -> list[TickRecord]:
