@@ -1,6 +1,6 @@
 """A plugin for a test's own server, never part of the lab: ``/inspect`` tells what the process still holds.
 
-    panel serve app --plugins tests.load.inspecting
+panel serve app --plugins tests.load.inspecting
 """
 
 from __future__ import annotations

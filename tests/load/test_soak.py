@@ -24,7 +24,7 @@ SESSIONS = 200
 AT_ONCE = 10
 MARGIN = 8_000_000  # bytes that 150 sessions may leave: a twelfth of what they take while they live
 PANELS_OWN = 1  # document that Panel makes when it starts
-PATIENCE = 60.0  # seconds for closed sessions to be given up
+PATIENCE = 240.0  # seconds for one answer, and for closed sessions to be given up
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def short(tmp_path: Path) -> Iterator[Serving]:
 
 async def lesson(page: str, *, whole: bool) -> None:
     """One learner: to the first step or, on the ``whole``, to the verdict; then the browser is closed."""
-    learner = Learner(page)
+    learner = Learner(page, patience=PATIENCE)
     await learner.join()
     await learner.read()
     await learner.lock(learner.answers("0.5"))
@@ -96,7 +96,7 @@ def test_what_lives_is_seen(short: Serving) -> None:
     """The look into the server does see a page while it is open."""
 
     async def look() -> dict[str, Any]:
-        learner = Learner(short.page)
+        learner = Learner(short.page, patience=PATIENCE)
         await learner.join()
         found = await asyncio.to_thread(looked, short, "?deep")
         await learner.leave()
