@@ -33,7 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     data: Path
     command_seconds: float = 20.0
     start_seconds: float = 120.0
-    queue: int = 64
+    queue: int = 128
     most_sessions: int = 1500
     frame_ancestors: str = ""
     metrics: str = ""

@@ -10,7 +10,7 @@ import torch
 from engine.model.cache import PagedKVCache
 from engine.model.flops import forward_flops, recompute_flops
 from engine.model.layout import Chunk
-from engine.model.paged import exact_tile, forward, recompute
+from engine.model.paged import forward, known_tile, recompute
 from engine.model.transformer import Transformer
 from engine.records import Outcome, Plan, Result, Work
 from engine.speculation import Draft, DraftCost, Question, accept_greedy
@@ -40,7 +40,7 @@ class TorchExecutor:
         draft: Draft | None = None,
     ) -> None:
         self.model = model
-        self.tile = exact_tile(model) if exact else None
+        self.tile = known_tile(model) if exact else None
         self.cache = PagedKVCache(model.config, pages or FIRST_PAGES, page_size, device=model_device(model))
         self.draft = draft
         self.logits: dict[str, torch.Tensor] = {}

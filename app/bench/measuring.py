@@ -19,7 +19,8 @@ from app.bench.process import Running, cpu_seconds, memory_bytes
 from app.bench.weight import page_weight
 
 Result = TypeVar("Result")
-IDLE = 2.0  # seconds of a class that does nothing
+REST = 2.0  # seconds until the server has told everybody everything
+IDLE = 4.0  # seconds of a class that does nothing
 NEW_ROUNDS = 2  # rounds of ticks that nobody has run before
 
 
@@ -41,6 +42,7 @@ class Measuring:
         self.options = options
         self.server = server
         self.crowd = Crowd(server, options.exercise)
+        self._before: int | None = None
         asked = {name: getattr(options, name) for name in ("learners", "seconds", "steps", "way", "exercise")}
         self.figures = Figures(machine=machine(), asked=asked, errors=self.crowd.errors)
 
@@ -134,6 +136,7 @@ class Measuring:
         self.figures.end = spread(await self.crowd.all("end", Learner.run_to_end))
         self.figures.verdict = spread(await self.crowd.all("verdict", Learner.observe))
         self.figures.memory_per_learner = self._grown()
+        await asyncio.sleep(REST)
         _, cpu = await self._cpu(lambda: asyncio.sleep(IDLE))
         self.figures.idle_cpu = _each(cpu, IDLE)
 

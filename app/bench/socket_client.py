@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tornado.httpclient import HTTPResponse
+from tornado.httpclient import HTTPClientError, HTTPResponse
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
-from tornado.websocket import WebSocketClientConnection, websocket_connect
+from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
 TOKEN = re.compile(r'"token":"([^"]+)"')
 PATIENCE = 60.0  # seconds for one answer of a busy server
@@ -66,6 +66,8 @@ class SocketClient:
         try:
             headers = {"Cookie": self.cookie} if self.cookie else {}
             answer = await client.fetch(self.page, headers=headers, request_timeout=self.patience)
+        except HTTPClientError as error:
+            raise Unanswered(f"the page answered {error}") from error
         finally:
             client.close()
         set_cookie = answer.headers.get("Set-Cookie", "")
@@ -101,8 +103,11 @@ class SocketClient:
         """Send a message and wait for nothing."""
         if self.socket is None:
             raise Unanswered("the page is not open")
-        for part in ({"msgid": "1", "msgtype": kind}, {}, content):
-            await self.socket.write_message(json.dumps(part))
+        try:
+            for part in ({"msgid": "1", "msgtype": kind}, {}, content):
+                await self.socket.write_message(json.dumps(part))
+        except WebSocketClosedError as error:
+            raise Unanswered("the server closed the connection") from error
 
     async def until(self, come: Callable[[], bool], what: str) -> None:
         """Listen until ``come``; ``what`` names it when it never does."""

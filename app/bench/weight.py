@@ -18,7 +18,8 @@ from app.bench.socket_client import SocketClient, models_in
 
 LINKS = re.compile(r'<(?:script|link|img)\b[^>]*?\b(?:src|href)="([^"]+)"')
 IMPORTS = re.compile(r"""\bimport\s*\(\s*[`"']([^`"'$]+)""")
-BESIDE = re.compile(r"""\bimport\s*\(\s*`\$\{home\}/([^`"'$]+)""")  # beside shared.js
+BESIDE = re.compile(r"""\bimport\s*\(\s*`\$\{home\}/([^`"'$]+)""")
+HOME = re.compile(r'\bhome = "([^"]+)"')
 SHEETS = re.compile(r"""\bstyle\(((?:\s*"[^"]+"\s*,?)+)\)""")
 ALWAYS = "lab.css"  # every component's sheet, see components/shared.js
 KINDS = {".js": "script", ".mjs": "script", ".css": "sheet"}
@@ -75,11 +76,12 @@ class Visit:
             return []
         text, query = body_of(self.answers[address]).decode(), urlsplit(address).query
         found = [urljoin(address, one) for one in IMPORTS.findall(text)]
+        for home in HOME.findall(text):
+            found += [urljoin(address, f"{home}/{name}") for name in BESIDE.findall(text)]
         shared = [one for one in [*found, *self.answers] if one.partition("?")[0].endswith("/shared.js")]
         sheets = [sheet for group in SHEETS.findall(text) for sheet in re.findall(r'"([^"]+)"', group)]
         if shared:
             found += [urljoin(shared[0], f"../_css/{sheet}") for sheet in (ALWAYS, *sheets)]
-            found += [urljoin(shared[0], name) for name in BESIDE.findall(text)]
         return [f"{one.partition('?')[0]}?{query}" for one in found]
 
 

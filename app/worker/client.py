@@ -121,6 +121,7 @@ class Worker:
 
     async def _shielded(self, command: Any) -> Any:
         """Finish the exchange even when the asker goes away: the pipe must never be left half read."""
+        self._waiting += 1  # at once: many may ask before the first task runs
         task = asyncio.create_task(self._ask(command))
         self._tasks.add(task)
         task.add_done_callback(self._forget)
@@ -128,18 +129,15 @@ class Worker:
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         """Its error was for whoever asked; when they are gone, it is nobody's."""
+        self._waiting -= 1
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()
 
     async def _ask(self, command: Any) -> Any:
-        self._waiting += 1
-        try:
-            async with self._turn:
-                await self._ready()
-                return await self._exchange(packed(command), self.settings.command_seconds)
-        finally:
-            self._waiting -= 1
+        async with self._turn:
+            await self._ready()
+            return await self._exchange(packed(command), self.settings.command_seconds)
 
     async def _exchange(self, message: bytes, seconds: float) -> Any:
         try:

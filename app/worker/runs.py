@@ -14,8 +14,9 @@ from app.worker.spec import RunSpec
 from engine import History, Request, TickRecord
 
 CHUNK = 64  # ticks asked for at once: between two chunks another learner has a turn
-KEPT = 256  # recordings kept
+KEPT = 1024  # recordings kept: a class of a hundred, each at a variant of its own
 LONGEST = 20_000  # ticks of one run
+RUN_SECONDS = 120.0  # engine time of one run, as its ticks measured it
 
 
 @dataclass
@@ -31,6 +32,11 @@ class Recording:
         """The run's first ``ticks`` ticks (all that are known for None) as the views and metrics take it."""
         requests = {request.id: request for request in self.spec.requests}
         return History(self.spec.service, requests, self.records[:ticks])
+
+    @property
+    def seconds(self) -> float:
+        """Engine time that this run has taken."""
+        return sum(record.work.ms for record in self.records if record.work) / 1000
 
     def has(self, ticks: int) -> bool:
         """Whether the first ``ticks`` ticks are there, or all there are."""
@@ -63,26 +69,30 @@ class Runs:
     async def first(self, spec: RunSpec, ticks: int) -> Recording:
         """The recording with at least its first ``ticks`` ticks (fewer when it ends). Raises WorkerError."""
         recording = self.recording(spec)
-        async with recording.busy:
-            while not recording.has(ticks):
-                await self._extend(recording, ticks)
+        while not recording.has(ticks):
+            async with recording.busy:  # for one chunk: whoever wants less of this run goes on after it
+                if not recording.has(ticks):
+                    await self._extend(recording, ticks)
         return recording
 
     async def all_first(self, specs: Sequence[RunSpec], ticks: int | None) -> list[Recording]:
-        """``first`` for each of ``specs``, ``to_end`` for None. What is recorded costs nobody a turn."""
-        wanted = LONGEST if ticks is None else ticks
-        found = [self.recording(spec) for spec in specs]
-        if not all(recording.has(wanted) for recording in found):
-            found = await asyncio.gather(*(self.first(spec, wanted) for spec in specs))
-        return found
+        """``first`` for each of ``specs``, ``to_end`` for None. What is recorded costs nobody a turn.
+
+        One after the other: so nobody has more than one command waiting, and the worker, which serves
+        them in the order they came, goes round all who ask.
+        """
+        return [await (self.to_end(spec) if ticks is None else self.first(spec, ticks)) for spec in specs]
 
     async def upto(self, spec: RunSpec, tick: int) -> list[TickRecord]:
         """The records of the ticks 0 … ``tick`` (fewer when the run ends). Raises WorkerError."""
         return (await self.first(spec, tick + 1)).records[: tick + 1]
 
     async def to_end(self, spec: RunSpec) -> Recording:
-        """The whole run. Raises WorkerError."""
-        return await self.first(spec, LONGEST)
+        """The whole run. Raises WorkerError, also for one that does not come to its end."""
+        recording = await self.first(spec, LONGEST)
+        if not recording.done:
+            raise WorkerRefused(f"the run has not ended after {LONGEST} ticks")
+        return recording
 
     async def comparison(self, requests: tuple[Request, ...]) -> dict[str, Any]:
         """The weight formats side by side on these prompts, measured once. Raises WorkerError."""
@@ -95,8 +105,8 @@ class Runs:
 
     async def _extend(self, recording: Recording, ticks: int) -> None:
         start = len(recording.records)
-        if start >= LONGEST:
-            raise WorkerRefused(f"the run has not ended after {LONGEST} ticks")
+        if recording.seconds > RUN_SECONDS:
+            raise WorkerRefused(f"the run has taken more than {RUN_SECONDS:g} s of the engine's time")
         upto = min(start + CHUNK, ticks) - 1
         answer = await self.worker.advance(recording.spec, start, upto)
         self.started += start == 0

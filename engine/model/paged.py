@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -208,6 +209,22 @@ def exact_tile(model: Transformer, tile: int = TILE) -> int:
     """
     lengths = {min(SMALLEST_BUCKET, model.config.context), model.config.context}
     return tile if all(_places_agree(model, tile, length) for length in lengths) else 1
+
+
+def known_tile(model: Transformer) -> int:
+    """`exact_tile`, tried once for a model as it is: a class starts hundreds of engines on the same weights.
+
+    Tried again when a part of the model was replaced or written to, or the number of threads changed.
+    """
+    tensors = [*model.parameters(), *model.buffers()]
+    written = [(id(one), 0 if one.is_inference() else one._version) for one in tensors]
+    state = (torch.get_num_threads(), written, [id(part) for part in model.modules()])
+    if model not in _known or _known[model][0] != state:
+        _known[model] = (state, exact_tile(model))
+    return _known[model][1]
+
+
+_known: WeakKeyDictionary[Transformer, tuple[object, int]] = WeakKeyDictionary()
 
 
 def _places_agree(model: Transformer, tile: int, length: int) -> bool:

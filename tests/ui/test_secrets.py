@@ -57,3 +57,17 @@ def test_a_step_sends_only_the_new_tick(learner: Learner) -> None:
         learner.step()
         sizes.append(sum(map(len, learner.received)) - before)
     assert max(sizes[2:]) < 2 * min(sizes[2:])
+
+
+def test_a_step_is_one_message(learner: Learner) -> None:
+    """The tick that was asked for is the tick that is shown: the browser has nothing to report back."""
+    learner.predict()
+    learner.step()
+    before = len(learner.sent)
+    for _ in range(3):
+        learner.step()
+    learner.page.wait_for_timeout(300)
+    assert len(learner.sent) - before == 3 * 3  # a message is a header, metadata and content
+    assert learner.tick() == learner.known() - 1
+    learner.reload()
+    assert learner.tick() == 3

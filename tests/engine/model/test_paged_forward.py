@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from engine.model import paged
 from engine.model.cache import PagedKVCache
 from engine.model.config import TINY, ModelConfig
 from engine.model.layout import Chunk
-from engine.model.paged import TILE, bucket, exact_tile, forward, recompute
+from engine.model.paged import TILE, bucket, exact_tile, forward, known_tile, recompute
 from engine.model.reference import generate, last_logits
 from engine.model.tokens import decode, encode
 from engine.model.transformer import Transformer, build
@@ -146,6 +147,26 @@ def test_exact_mode_falls_back_to_single_rows_where_places_matter() -> None:
     assert exact_tile(model) == 1
     both = recompute(model, [[1, 2, 3], [4, 5]], tile=1)
     assert torch.equal(both[1:], recompute(model, [[4, 5]], tile=1))
+
+
+def test_the_tile_is_tried_once_until_the_model_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def counted(model: Transformer) -> int:
+        tried.append(model)
+        return exact_tile(model)
+
+    monkeypatch.setattr(paged, "exact_tile", counted)
+    model = build(SMALL, 3)
+    assert [known_tile(model) for _ in range(3)] == [TILE] * 3
+    assert len(tried) == 1
+    with torch.no_grad():
+        model.blocks[0].mlp.down.weight.mul_(2)
+    assert known_tile(model) == TILE
+    assert len(tried) == 2
+    model.blocks[1].mlp.down = PlaceDependent(SMALL.hidden, SMALL.width, bias=False)
+    assert [known_tile(model) for _ in range(2)] == [1, 1]
+    assert len(tried) == 3
 
 
 def test_a_forward_without_chunks_is_refused() -> None:
