@@ -64,7 +64,7 @@ class Patience:
     """
 
     def __init__(
-        self, most: int = 300, seconds: float = 60.0, *, clock: Callable[[], float] = time.monotonic
+        self, most: int = 120, seconds: float = 60.0, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.most = most
         self.seconds = seconds
