@@ -18,7 +18,7 @@ import psycopg
 from tests.serving import free_port
 
 PLACES = ("/usr/lib/postgresql",)
-PATIENCE = 60.0
+PATIENCE = 240.0  # seconds it may take to start or to end on a machine that is very busy
 UNPRIVILEGED = ("postgres", "nobody")  # it refuses to run as root
 
 
