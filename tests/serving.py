@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 OURS = re.compile(rf'File "{re.escape(str(ROOT))}/(app|engine|puzzles)/')
 PANEL = Path(sys.executable).with_name("panel")  # the command that a reader types
 READY = b'"worker": "ready"'
-PATIENCE = 60.0  # seconds a server may take to answer
+PATIENCE = 240.0  # seconds a server may take to answer on a machine that is very busy
 
 
 class Serving:

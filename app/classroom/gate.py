@@ -70,10 +70,14 @@ class Gate:
 
 
 class Patience:
-    """How many wrong codes an address may try: ``most`` within ``seconds``."""
+    """How many wrong codes an address may try: ``most`` within ``seconds``.
+
+    Forty learners behind one address may each mistype several times; a code of six signs still takes
+    years to guess.
+    """
 
     def __init__(
-        self, most: int = 30, seconds: float = 60.0, *, clock: Callable[[], float] = time.monotonic
+        self, most: int = 120, seconds: float = 60.0, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.most = most
         self.seconds = seconds

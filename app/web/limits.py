@@ -29,7 +29,7 @@ class Allowance:
 
     def take(self, name: str, cost: float = 1.0) -> float:
         """Take ``cost``; the seconds to wait until it is paid for, 0 when there was enough."""
-        left = self._now(name) - cost
+        left = max(self._now(name) - cost, -self.rate.burst)  # no debt grows without end
         self._left[name] = (self._clock(), left)
         self._left.move_to_end(name)
         if len(self._left) > MOST_KEYS:

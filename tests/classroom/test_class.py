@@ -13,6 +13,7 @@ import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
+from app.classroom.gate import Patience
 from app.classroom.keys import FILE, keys_in
 from tests.app.secrets import betrayed
 from tests.app.socket_client import TOKEN, SocketClient, roots
@@ -141,7 +142,8 @@ def test_a_class_that_is_open_shows_its_code_as_a_picture(own: ClassServing) -> 
 
 def test_guessing_the_code_has_to_wait(own: ClassServing) -> None:
     visitor = Visitor(own.url)
-    assert [visitor.get(f"/?code=GUESS{n}").status for n in range(31)] == [403] * 30 + [429]
+    most = Patience().most
+    assert [visitor.get(f"/?code=GUESS{n}").status for n in range(most + 1)] == [403] * most + [429]
     said = visitor.get("/?code=room7", **{"Accept-Language": "zh"})
     assert said.status == 429
     assert "请等一分钟" in said.text

@@ -40,8 +40,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
                 server.options = ["--database-url", database, "--keys", str(folder / "shared" / "keys.json")]
                 server.options += ["--prefix", "/lab", "--xheaders", "true"]
                 server.options += ["--origins", f"127.0.0.1:{front}"]
-                server.start()
                 servers.append(server)
+                server.start()
             with proxy([server.port for server in servers], front) as running:
                 yield Pair(servers, running, database, keys)
         finally:

@@ -17,7 +17,7 @@ from tests.prepare import nginx
 from tests.serving import ROOT
 
 CONFIGURATION = ROOT / "app" / "deploy" / "nginx.conf"
-PATIENCE = 20.0
+PATIENCE = 120.0  # seconds
 FRAME = """
 daemon off;
 worker_processes 1;

@@ -66,7 +66,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         server.stop()
 
 
-def walk(visitor: Visitor, starts: list[str], most: int = 150) -> dict[str, int]:
+def walk(visitor: Visitor, starts: list[str], most: int = 90) -> dict[str, int]:
     """The status of everything that can be reached from ``starts`` without leaving the server."""
     seen: dict[str, int] = {}
     waiting = [visitor.root + start for start in starts]
