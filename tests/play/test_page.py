@@ -21,10 +21,11 @@ from app.play.state import STATES
 from app.play.words import play_page_words
 from app.settings import Settings, read_settings
 from app.store import Shares, open_store
+from app.words import app_words
 from engine.words import LANGUAGES
 from puzzles.play.differences import REQUEST_FIGURES
 from tests.play.sheets import EVIL, sheet
-from tests.serving import Answer, Serving, serving
+from tests.serving import ROOT, Answer, Serving, serving
 
 
 @pytest.fixture(scope="module")
@@ -208,3 +209,16 @@ def test_what_is_named_by_data_has_words(language: str) -> None:
     keys += [f"figure.{name}" for name in REQUEST_FIGURES]
     keys += [f"error.{code}" for code in ("lost", "slow", "busy", "failed", "share.too_long", "share.full")]
     assert [key for key in keys if key not in words] == []
+
+
+def test_every_text_that_is_used_is_there() -> None:
+    used = re.compile(r"""(?:say|self\.words|words)\(\s*f?["']([a-z_.]+)["']\s*[,)]""")
+    files = [*(ROOT / "app" / "templates").glob("play*.j2"), *(ROOT / "app" / "play").glob("*.py")]
+    found = {key for file in files for key in used.findall(file.read_text())}
+    own = found - app_words("en").texts.keys()
+    assert len(own) > 40
+    assert own - play_page_words("en").texts.keys() == set()
+    script = (ROOT / "app" / "play" / "desk.js").read_text()
+    said = {f"script.{name}" for name in re.findall(r"words\.([a-z_]+)", script)}
+    assert len(said) > 5
+    assert said - play_page_words("en").texts.keys() == set()
