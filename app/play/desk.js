@@ -262,10 +262,10 @@ class PlayDesk {
   }
 
   async savePicture() {
-    const { setup, mode } = this.ran ?? this.sheet()
+    const { setup, mode, kept } = this.ran ?? this.sheet()
     const names = mode === "compare" ? [] : ["immediate", "static", "continuous"]
     const title = [this.words.title, setup.title, setup.name].filter(Boolean).join(" · ")
-    const blob = await picture(window.ticklab.runs, names, { title, settings: settingsText(setup, this.words), words: this.words })
+    const blob = await picture(window.ticklab.runs, names, { title, settings: kept ? `A: ${settingsText(kept, this.words)} · B: ${settingsText(setup, this.words)}` : settingsText(setup, this.words), words: this.words })
     this.save(blob, `${safeName(setup.title || setup.name)}.png`)
   }
 

@@ -82,4 +82,6 @@ class PlayDesk(JSComponent):
     def _wish(self, wish: str) -> None:
         sheet: Sheet | None = sheet_of("".join(self._pieces)) if self._pieces else None
         self._pieces = []
-        self.wish = (wish, sheet)
+        with param.discard_events(self):
+            self.wish = (wish, sheet)
+        self.param.trigger("wish")  # the same may be wished for twice

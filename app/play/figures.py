@@ -214,4 +214,4 @@ def _times(outcome: Outcome, key: str) -> list[str]:
 
 def _fill(page: str, language: str, **values: Any) -> str:
     words = play_page_words(language)
-    return str(Markup(template(page).render(words=words, **values)))
+    return str(Markup(template(page).render(say=words, **values)))

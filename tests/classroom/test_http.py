@@ -54,7 +54,7 @@ def test_the_way_in_speaks_both_languages(visitor: Visitor, language: str, said:
 
 
 def test_without_the_code_the_lab_leads_to_the_way_in(visitor: Visitor) -> None:
-    for path in ("/app", "/app/", "/app?lang=zh"):
+    for path in ("/app", "/app/", "/app?lang=zh", "/app?play=", "/app?play=aaaaaaaaaa"):
         page = visitor.get(path)
         assert page.url == f"{visitor.root}/"
         assert 'id="code"' in page.text

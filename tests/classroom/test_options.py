@@ -149,3 +149,25 @@ def test_the_greeting_has_addresses_code_and_link(folder: Path, language: str) -
     text = greeting(own, class_words(language))
     for part in ("http://127.0.0.1:7001/", "ABCD2", own.teacher_link, "--address 0.0.0.0"):
         assert part in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_open"),
+    [
+        ([], True),
+        (["--free-play"], True),
+        (["--free-play", "true"], True),
+        (["--free-play", "false"], False),
+        (["--no-free-play"], False),
+    ],
+)
+def test_free_play_is_opened_and_closed(folder: Path, arguments: list[str], is_open: bool) -> None:
+    assert read(*arguments).free_play is is_open
+    own = classroom(folder, free_play=is_open)
+    assert environment_of(own)["TICKLAB_FREE_PLAY"] == ("true" if is_open else "false")
+    assert read("--no-warm").warm is False
+
+
+def test_a_switch_takes_nothing_else() -> None:
+    with pytest.raises(OptionError, match="--free-play must be true or false"):
+        read("--free-play", "perhaps")

@@ -359,6 +359,7 @@ def test_every_file_can_be_taken(play: Player, tmp_path: Path) -> None:
     name, made = play.download("[data-file=csv]", tmp_path)
     assert name == "ticklab-R01-R04.csv"
     assert len(list(csv.reader(io.StringIO(made.decode("utf-8-sig"))))) == 13
+    assert play.download("[data-file=csv]", tmp_path) == (name, made)  # and taken again
     name, made = play.download("[data-file=json]", tmp_path)
     assert json.loads(made)["runs"]["static"]["summary"]["ticks"] == 15
     name, made = play.download("[data-file=chrome]", tmp_path)
@@ -402,7 +403,8 @@ def test_axe_finds_nothing_serious(
 def test_a_phone_never_scrolls_sideways(
     learners: Callable[..., Learner], lab: Serving, language: str
 ) -> None:
-    phone = learners(lab, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    screen = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    phone = learners(lab, **screen, reduced_motion="reduce")  # else the page still glides when it is touched
     play = Player(phone, f"?play=&lang={language}")
     width = "document.scrollingElement.scrollWidth"
     assert play.page.evaluate(width) <= 390
