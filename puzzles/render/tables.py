@@ -90,7 +90,7 @@ def items_table(
 
 
 def answers_table(items: Iterable[Item], language: str, words: Catalogue | None = None) -> Markup:
-    """The right values and how they come about, for who has written down their own; ``words`` as before."""
+    """The right values and how they come about, for whoever has written down their own."""
     return _macro("answers", tuple(items), words or puzzle_words(language))
 
 

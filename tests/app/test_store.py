@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 
 from app.store import Draft, Place, Progress, Store, schema
 from tests.databases import both
@@ -130,3 +130,41 @@ def test_many_learners_at_once(store: Store) -> None:
 
 def test_ping_tells_a_database_that_is_gone(store: Store) -> None:
     store.ping()
+
+
+# ---- what a learner has begun ----------------------------------------------------------------------
+
+
+def test_visits_are_every_attempt_of_one_learner(store: Store) -> None:
+    assert store.visits(PLACE.learner) == []
+    again, other = Place(PLACE.learner, "main", 2), Place(PLACE.learner, "tpot", 1)
+    store.begin(PLACE, None)
+    store.begin(again, 7)
+    store.begin(other, None)
+    store.begin(Place("b" * 32, "main", 1), None)
+    lock(store)
+    store.save_progress(PLACE, Progress(step="verdict", known=19, revealed=True))
+    found = {(one.exercise, one.attempt): one for one in store.visits(PLACE.learner)}
+    assert found.keys() == {("main", 1), ("main", 2), ("tpot", 1)}
+    first, second = found["main", 1], found["main", 2]
+    assert (first.answers, first.revealed, first.seed) == (ANSWERS, True, None)
+    assert (second.answers, second.revealed, second.seed) == (None, False, 7)
+    assert first.moment.tzinfo is not None
+
+
+def test_the_last_vote_counts_and_is_no_visit_of_its_own(store: Store) -> None:
+    store.begin(PLACE, None)
+    lock(store)
+    lock(store, answers={"static.R02.ttft": 0.3}, vote=2)
+    (only,) = store.visits(PLACE.learner)
+    assert only.answers == {"static.R02.ttft": 0.3}
+
+
+def test_visits_take_one_query(store: Store) -> None:
+    asked = []
+    event.listen(store.engine, "before_cursor_execute", lambda *args: asked.append(args[2]))
+    for number in range(3):
+        store.begin(Place(PLACE.learner, "main", number + 1), None)
+    asked.clear()
+    store.visits(PLACE.learner)
+    assert len([one for one in asked if one.lower().startswith("select")]) == 1

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Route, expect
 
 from app.settings import Settings
-from app.store import open_store
+from app.store import Attempt, Progress, open_store
 from tests.serving import Serving
 from tests.ui.waiting import wait_without_eval
 
@@ -153,14 +153,26 @@ class Learner:
 
     def server_seed(self, exercise: str) -> int | None:
         """The seed of this learner's newest attempt, as the server keeps it."""
+        return self._kept(exercise)[0].seed
+
+    def kept_tick(self, tick: int, exercise: str = "main") -> None:
+        """Wait until the server has kept that this learner looks at ``tick``."""
+        for _ in range(PATIENCE // 100):
+            if self._kept(exercise)[1].tick == tick:
+                return
+            self.page.wait_for_timeout(100)
+        raise AssertionError(f"the server never kept tick {tick}")
+
+    def _kept(self, exercise: str) -> tuple[Attempt, Progress]:
+        """The newest attempt and its progress, read from the server's store."""
         cookies = {cookie["name"]: cookie["value"] for cookie in self.context.cookies()}
         store = open_store(Settings(data=self.server.folder / "data"))
         try:
             attempt = store.latest(cookies["ticklab_learner"], exercise)
+            assert attempt is not None
+            return attempt, store.progress(attempt.place)
         finally:
             store.close()
-        assert attempt is not None
-        return attempt.seed
 
     # ---- the keyboard -------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ def test_a_reload_keeps_lock_and_tick(learner: Learner) -> None:
         learner.step()
     learner.press("ArrowLeft", "ArrowLeft")
     learner.page.wait_for_function("window.ticklab.tick === 2")
-    learner.page.wait_for_timeout(500)
+    learner.kept_tick(2)
     learner.reload()
     learner.at("run")
     learner.page.wait_for_function("window.ticklab.runs.length > 0")
