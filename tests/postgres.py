@@ -41,20 +41,13 @@ class Cluster:
         self._free: dict[bool, list[str]] = {True: [], False: []}  # with tables, without
         self._initialise()
 
-    def _as_other(self) -> dict[str, Any]:
-        """What makes a child an ordinary user when we are root."""
-        if os.geteuid() != 0:
-            return {}
-        other = _unprivileged()
-        return {"user": other.pw_uid, "group": other.pw_gid, "extra_groups": []}
-
     def _initialise(self) -> None:
         password = self.folder / "password"
         password.write_text(PASSWORD)
         if os.geteuid() == 0:
-            other = _unprivileged()
+            other = ordinary_user()
             for path in (self.folder, password):
-                os.chown(path, other.pw_uid, other.pw_gid)
+                os.chown(path, other["user"], other["group"])
         command = [self.programs / "initdb", "-D", self.data, "-U", USER, f"--pwfile={password}"]
         command += ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"]
         done = subprocess.run(command, capture_output=True, text=True, **self._here(), check=False)
@@ -65,7 +58,7 @@ class Cluster:
         return self.folder / "data"
 
     def _here(self) -> dict[str, Any]:
-        return self._as_other() | {"cwd": self.folder}
+        return ordinary_user() | {"cwd": self.folder}
 
     def start(self) -> None:
         """Start it and wait until it lets somebody in."""
@@ -150,7 +143,10 @@ class Cluster:
         shutil.rmtree(self.folder)
 
 
-def _unprivileged() -> pwd.struct_passwd:
-    """A user of this machine who may do nothing in particular."""
+def ordinary_user() -> dict[str, Any]:
+    """What makes a child a user who may do nothing in particular, when we are root."""
+    if os.geteuid() != 0:
+        return {}
     users = {user.pw_name: user for user in pwd.getpwall()}
-    return next(users[name] for name in UNPRIVILEGED if name in users)
+    user = next(users[name] for name in UNPRIVILEGED if name in users)
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}

@@ -6,8 +6,8 @@ import pytest
 
 from app.classroom.keys import Keys, keys_in
 from tests.classroom.running import ClassServing
-from tests.deploy.postgres import cluster
 from tests.deploy.proxy import Proxy, proxy
+from tests.postgres import Cluster
 from tests.serving import free_port
 from tests.ui.conftest import learners
 
@@ -28,11 +28,11 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+def pair(tmp_path_factory: pytest.TempPathFactory, cluster: Cluster) -> Iterator[Pair]:
     folder, front = tmp_path_factory.mktemp("pair"), free_port()
     keys = keys_in(folder / "shared")
     servers = []
-    with cluster() as database:
+    with cluster.lent(tables=False) as database:
         try:
             for name in ("one", "two"):
                 (folder / name).mkdir()

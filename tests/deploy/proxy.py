@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.deploy.postgres import ordinary_user
+from tests.postgres import ordinary_user
 from tests.prepare import nginx
 from tests.serving import ROOT
 
