@@ -18,7 +18,8 @@ def answers() -> set[float]:
 
 
 def betrayed(text: str) -> list[str]:
-    """What ``text`` gives away."""
+    """What ``text`` gives away. A run travels as JSON within JSON, where its quotes are escaped."""
+    text = text.replace('\\"', '"')
     secret = answers()
     numbers = [found for found in NUMBER.findall(text) if float(found) in secret]
     return numbers + [word for word in OF_A_RUN if word in text]

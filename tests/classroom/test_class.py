@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import stat
@@ -15,6 +16,7 @@ from tornado.websocket import websocket_connect
 
 from app.classroom.gate import Patience
 from app.classroom.keys import FILE, keys_in
+from puzzles import fields, load
 from tests.app.secrets import betrayed
 from tests.app.socket_client import TOKEN, SocketClient, roots
 from tests.classroom.running import ClassServing, Teacher, Visitor, lock, right_answers
@@ -97,6 +99,59 @@ async def test_an_oversized_message_ends_that_connection_and_no_other(school: Cl
         pass
     socket.close()
     assert Visitor(school.url).get("/healthz").status == 200
+
+
+# ---- led by a teacher ------------------------------------------------------------------------------
+
+
+FORGED = [
+    ("player", {"type": "step"}),
+    ("player", {"type": "end"}),
+    ("player", {"type": "tick", "tick": 0}),
+    ("quantization", {"type": "show"}),
+    ("desk", {"name": "observe", "text": "1.1"}),
+    ("desk", {"name": "reveal"}),
+    ("desk", {"name": "again"}),
+]
+WRONG = {
+    field.key.replace(".", "__"): 77.7 for field in fields(load("main")) if field.unit and field.required
+}
+
+
+async def forge(client: SocketClient) -> None:
+    """Ask for everything that a browser can ask for."""
+    models = roots(client.document)
+    for name, message in FORGED:
+        await client.event(models[name]["id"], message)
+    await client.change(models["player"]["id"], "enabled", True)
+    await client.event(models["player"]["id"], {"type": "end"})
+
+
+async def test_no_forged_message_brings_a_run_before_its_phase(school: ClassServing) -> None:
+    """A learner who has locked wrong numbers only; whatever arrives before the run gives nothing away."""
+    teacher = teacher_of(school)
+    teacher.post("/teach/classes/start")
+    learner = cookies(joined(school))
+    teacher.direct(phase="vote1")
+    for phase in ("vote1", "closed", "discuss", "vote2"):
+        teacher.direct(phase=phase)
+        async with SocketClient(school.page, learner) as client:
+            await lock_as(client, **WRONG)
+            await forge(client)
+            await client.ask("PULL-DOC-REQ", {})
+            assert betrayed("\n".join(client.heard) + client.html) == []
+    store = school.store()
+    place = store.predictions()[-1].place
+    assert [one.vote for one in store.votes(place)] == [1, 2]
+    assert (store.progress(place).known, store.progress(place).observed) == (0, None)
+    store.close()
+    teacher.direct(phase="run")
+    async with SocketClient(school.page, learner) as client:
+        await client.event(roots(client.document)["player"]["id"], {"type": "end"})
+        async with asyncio.timeout(60):
+            while not betrayed("\n".join(client.heard)):
+                await client.ask("PULL-DOC-REQ", {})
+    teacher.direct(phase="free")
 
 
 # ---- the class ---------------------------------------------------------------------------------------
