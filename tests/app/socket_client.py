@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from tornado.httpclient import AsyncHTTPClient
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 TOKEN = re.compile(r'"token":"([^"]+)"')
@@ -33,9 +33,9 @@ class SocketClient:
         self.cookie = self.cookie or set_cookie.partition(";")[0]
         token = TOKEN.search(self.html)
         assert token is not None
-        self.socket = await websocket_connect(
-            self.page.partition("?")[0].replace("http://", "ws://") + "/ws", subprotocols=["bokeh", token[1]]
-        )
+        url = self.page.partition("?")[0].replace("http://", "ws://") + "/ws"
+        request = HTTPRequest(url, headers={"Cookie": self.cookie} if self.cookie else {})
+        self.socket = await websocket_connect(request, subprotocols=["bokeh", token[1]])
         await self._receive()
         return (await self.ask("PULL-DOC-REQ", {}))["doc"]
 
