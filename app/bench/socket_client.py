@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tornado.httpclient import HTTPClientError, HTTPResponse
+from tornado.httpclient import HTTPClientError, HTTPRequest, HTTPResponse
 from tornado.simple_httpclient import SimpleAsyncHTTPClient
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
@@ -46,11 +46,11 @@ class SocketClient:
         token = TOKEN.search(self.html)
         if token is None:
             raise Unanswered(f"{self.page} is no page of the lab")
+        url = self.page.partition("?")[0].replace("http://", "ws://") + "/ws"
+        request = HTTPRequest(url, headers={"Cookie": self.cookie} if self.cookie else {})
         async with asyncio.timeout(self.patience):
             self.socket = await websocket_connect(
-                self.page.partition("?")[0].replace("http://", "ws://") + "/ws",
-                subprotocols=["bokeh", token[1]],
-                compression_options={},
+                request, subprotocols=["bokeh", token[1]], compression_options={}
             )
         if (protocol := self.socket.protocol) is not None:
             protocol.set_nodelay(True)  # as browsers do

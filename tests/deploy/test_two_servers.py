@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import Counter
 from collections.abc import Callable
 from http.cookiejar import CookieJar
@@ -65,6 +66,10 @@ def test_learners_are_spread_and_each_stays(pair: Pair) -> None:
         asyncio.run(locked(pair, visitor, f"spread {number}"))
         for _ in range(3):
             assert 'data-step="run"' in visitor.get("/app").text
+    give_up = time.monotonic() + 120
+    while set(names) - set(servers_of(pair, "/lab/app/ws")):  # nginx notes a websocket when it is over
+        assert time.monotonic() < give_up
+        time.sleep(0.1)
     by_page, by_socket = servers_of(pair, "/lab/app"), servers_of(pair, "/lab/app/ws")
     assert all(len(by_page[name]) == 1 for name in names), by_page
     assert all(by_socket[name] == by_page[name] for name in names)
