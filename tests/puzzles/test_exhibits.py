@@ -84,12 +84,16 @@ def test_a_chart_stands_beside_its_table_and_says_what_it_shows(name: str) -> No
 
 
 def test_what_an_exercise_asks_is_closed_and_the_rest_is_open() -> None:
-    """A closed one tells what an exercise of its room asks."""
-    page = build()["en/room-compression.html"]
-    found = {one["id"]: "open" in one for one in Page(page).all("details")}
-    assert found == {name: not exhibit(name, "en")["answers"] for name in NEEDED["compression"]}
-    assert not found["formats"]
-    assert found["smaller"]
+    """A closed one tells what an exercise asks: a class sees it only when the teacher opens it."""
+    page = Page(build()["en/room-compression.html"])
+    names = [one["id"] for one in page.all("summary")]
+    found = dict(zip(names, page.all("details"), strict=True))
+    assert found.keys() == NEEDED["compression"]
+    closed, opened = {"class": "answers"}, {"class": "exhibit", "open": None}
+    for name, details in found.items():
+        assert details == (closed if exhibit(str(name), "en")["answers"] else opened)
+    assert found["formats"] == closed
+    assert found["smaller"] == opened
 
 
 # ---- metrics -----------------------------------------------------------------------------------
