@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.app.secrets import betrayed
-from tests.app.socket_client import SocketClient, roots
+from tests.app.socket_client import SocketClient, plain, roots
 from tests.serving import Serving
 
 
@@ -59,7 +59,8 @@ async def test_a_message_of_another_form_does_nothing(lab: Serving, message: obj
 
 async def test_a_command_with_more_than_its_texts_is_only_itself(lab: Serving) -> None:
     async with SocketClient(lab.page) as client:
-        await client.event(roots(client.document)["desk"]["id"], {"name": "read", "self": "x", "text": ["y"]})
-        after = roots((await client.ask("PULL-DOC-REQ", {}))["doc"])["desk"]["attributes"]["data"]
-        assert after["attributes"]["state"]["entries"][0] == ["step", "predict"]
+        desk = roots(client.document)["desk"]
+        place = (desk["attributes"]["data"]["id"], "state")
+        await client.event(desk["id"], {"name": "read", "self": "x", "text": ["y"]})
+        await client.until(lambda: plain(client.values[place])["step"] == "predict", "the prediction")
         assert lab.faults() == []
