@@ -21,9 +21,10 @@ class SqueezedSocket(WSHandler):
     acknowledged the first, which it puts off by 40 ms.
     """
 
-    def open(self, *args: Any, **names: Any) -> None:
-        self.set_nodelay(True)
-        super().open(*args, **names)  # type: ignore[no-untyped-call]
+    async def _async_open(self, token: str) -> None:
+        if self.ws_connection is not None:
+            self.set_nodelay(True)
+        await super()._async_open(token)
 
     def get_compression_options(self) -> dict[str, Any] | None:
         return {"compression_level": LEVEL, "mem_level": MEMORY}

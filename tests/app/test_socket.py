@@ -60,7 +60,7 @@ async def test_a_message_of_another_form_does_nothing(lab: Serving, message: obj
 async def test_a_command_with_more_than_its_texts_is_only_itself(lab: Serving) -> None:
     async with SocketClient(lab.page) as client:
         desk = roots(client.document)["desk"]
-        state = (desk["attributes"]["data"]["id"], "state")
+        place = (desk["attributes"]["data"]["id"], "state")
         await client.event(desk["id"], {"name": "read", "self": "x", "text": ["y"]})
-        await client.until(lambda: plain(client.values[state])["step"] == "predict", "the next step")
+        await client.until(lambda: plain(client.values[place])["step"] == "predict", "the prediction")
         assert lab.faults() == []
