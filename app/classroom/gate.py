@@ -15,7 +15,7 @@ from app.classroom.keys import Keys
 JOINED = "ticklab_joined"
 TEACHER = "ticklab_teacher"
 DAYS = {JOINED: 30, TEACHER: 7}
-PATHS = {JOINED: "/", TEACHER: "/teach"}  # behind the prefix of the lab
+PATHS = {JOINED: "/", TEACHER: "/teach"}  # the learners' one behind the prefix of the lab
 MOST_ADDRESSES = 10_000
 
 
@@ -41,7 +41,7 @@ class Gate:
         handler.set_cookie(
             name,
             value,
-            path=f"{self._prefix}{PATHS[name]}",
+            path=PATHS[name] if name == TEACHER else f"{self._prefix}{PATHS[name]}",
             expires_days=DAYS[name],
             httponly=True,
             samesite="Lax",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from app.classroom.classroom import Classroom
 from app.classroom.keys import KeysError, keys_in, shared_keys
 from app.classroom.options import OptionError, Options, read_options
 from app.classroom.words import terminal_words
-from app.journal import cause_of
+from app.journal import cause_of, configure
 from app.settings import Settings
 from app.store import StoreError, open_store
 from app.web.metrics import what_is_wrong
@@ -115,6 +116,8 @@ def serve(classroom: Classroom) -> None:
     """Run Panel's server in this process until it is stopped."""
     os.environ.update(environment_of(classroom))
     sys.argv = ["panel", *command_of(classroom)]
+    logging.basicConfig()  # before Bokeh does: the first line of the journal comes before its server
+    configure()
     # Only now: Bokeh reads its secrets from the environment when it is imported.
     from panel.command import main as panel_main
 

@@ -18,6 +18,7 @@ from app.classroom.classroom import Classroom
 from app.classroom.keys import Keys
 from app.classroom.options import Options
 from app.teacher.routes import teacher_routes
+from app.web.policy import SafeHeaders
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,9 @@ class Settings(msgspec.Struct, frozen=True):
 
 def application(classroom: Classroom) -> Application:
     """The teacher's server for this class."""
-    return Application(teacher_routes(classroom), log_function=note)
+    made = Application(teacher_routes(classroom), log_function=note)
+    made.add_transform(SafeHeaders)
+    return made
 
 
 def note(handler: RequestHandler) -> None:

@@ -35,6 +35,7 @@ class LearnerSocket(SqueezedSocket):
     _refusals = 0
     _held = 0
     _told = False
+    _is_shut = False
 
     @property
     def _limit(self) -> int:
@@ -51,7 +52,7 @@ class LearnerSocket(SqueezedSocket):
     def open(self, *args: Any, **names: Any) -> Any:
         """Take the connection. A token that is none, or forged, or too old, is refused in one line."""
         try:
-            return super().open(*args, **names)
+            return super().open(*args, **names)  # type: ignore[no-untyped-call]
         except Exception as error:
             self._shut(REFUSED, f"{error}"[:100])
             return None
@@ -134,6 +135,9 @@ class LearnerSocket(SqueezedSocket):
             log.warning("refused from %s: %s", self._address(), what)
 
     def _shut(self, code: int, why: str) -> None:
+        if self._is_shut:  # more had come before the end of it was heard
+            return
+        self._is_shut = True
         log.warning("the websocket of %s was closed: %s", self._address(), why)
         self.close(code, why[:100])
 

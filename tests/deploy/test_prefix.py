@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.classroom.keys import Keys, keys_in
-from tests.classroom.running import ClassServing, Visitor
+from tests.classroom.running import ClassServing, Teacher, Visitor
 from tests.serving import Answer, Serving
 from tests.ui.learner import Learner
 
@@ -87,12 +87,10 @@ def test_every_link_of_a_class_resolves_below_the_prefix(
 ) -> None:
     visitor = Visitor(school.url)
     assert visitor.get(f"/?code={keys.join}&lang={language}").url.startswith(f"{school.url}/")
-    assert visitor.get(f"/teach?key={keys.teacher}").url == f"{school.url}/teach"
-    found = walk(visitor, ["/", "/teach", f"/app?lang={language}", f"/read/{language}/", "/nothing/at/all"])
+    found = walk(visitor, ["/", f"/app?lang={language}", f"/read/{language}/", "/nothing/at/all"])
     assert len(found) > 60
     missing = f"{school.url}/nothing/at/all"
-    assert {a: s for a, s in found.items() if s not in (200, 403, 405) and a != missing} == {}
-    assert [urlsplit(a).path for a, s in found.items() if s == 405] == [f"{PREFIX}/teach/reading"]  # a form
+    assert {a: s for a, s in found.items() if s not in (200, 403) and a != missing} == {}
     assert found[missing] == 404
     closed = [urlsplit(address).path for address, status in found.items() if status == 403]
     assert all(re.search(r"-(kv|sheet)\.html$", path) for path in closed), closed
@@ -101,15 +99,17 @@ def test_every_link_of_a_class_resolves_below_the_prefix(
 def test_cookies_belong_to_the_prefix(school: ClassServing, keys: Keys) -> None:
     visitor = Visitor(school.url)
     visitor.get(f"/?code={keys.join}")
-    visitor.get(f"/teach?key={keys.teacher}")
     assert visitor.cookie("ticklab_joined").path == f"{PREFIX}/"
-    assert visitor.cookie("ticklab_teacher").path == f"{PREFIX}/teach"
+
+
+def test_the_teachers_own_server_has_no_prefix(school: ClassServing) -> None:
+    assert Teacher(school).cookie("ticklab_teacher").path == "/teach"
 
 
 def test_the_printed_addresses_have_the_prefix(school: ClassServing, keys: Keys) -> None:
     said = school.log.read_text()
     assert f"http://127.0.0.1:{school.port}{PREFIX}/" in said
-    assert f"{PREFIX}/teach?key={keys.teacher}" in said
+    assert f"{school.teacher}/teach?key={keys.teacher}" in said
 
 
 def test_without_its_slash_the_prefix_leads_to_the_way_in(school: ClassServing) -> None:

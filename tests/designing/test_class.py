@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.classroom.keys import keys_in
-from tests.classroom.running import ClassServing, Visitor
+from tests.classroom.running import ClassServing, Teacher, Visitor
 from tests.designing.guest import PLAN, Guest
 
 
@@ -39,8 +39,7 @@ def test_a_lock_shows_on_the_board_and_in_the_exports(school: ClassServing) -> N
     guest.open()
     guest.press("lock", **PLAN)
     assert guest.step == "Run"
-    teacher = Visitor(school.url)
-    teacher.get(f"/teach?key={keys.teacher}")
+    teacher = Teacher(school)
     for show in ("0", "1"):
         board = teacher.get(f"/teach?exercise=design&show={show}&lang=en")
         assert board.status == 200

@@ -27,15 +27,17 @@ def test_the_order_is_that_of_the_locks_not_of_the_clock(settings: Settings) -> 
     now = [NOON]
     opened = open_store(settings)
     store = Store(opened.engine, clock=lambda: now[0])
+    school = store.classes.start()
     for number, jump in enumerate(JUMPS):
         now[0] = NOON + jump
         place = Place(f"{number:032x}", "main", 1)
         store.lock(place, {"x": number}, confidence=None, why="")
         store.save_progress(place, Progress("run"))
-        store.decide("reading", number % 2 == 0)
+        store.classes.decide(school.id, "reading", number % 2 == 0)
     assert [one.answers["x"] for one in store.predictions()] == [0, 1, 2, 3]
     assert [one.locked - NOON for one in store.predictions()] == JUMPS
-    assert not store.decided("reading", since=NOON - timedelta(days=500))
+    decided = store.classes.decided(school.id, since=NOON - timedelta(days=500))
+    assert decided.of("")["reading"] is False
     assert store.first_attempts()["main"] == {"run": 4}
     opened.close()
 

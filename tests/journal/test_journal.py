@@ -51,7 +51,7 @@ def test_what_a_teacher_need_not_know_is_left_out(name: str, level: int, text: s
         ("500 GET /teach?key=abc (1.2.3.4) 3ms", "500 GET /teach?… (1.2.3.4) 3ms"),
         ("learner 0123456789abcdef0123456789abcdef", "learner …"),
         ("Session 'u4Vn0tHsBQKxWLVdJdJxzcXqAXXuJW3V2dc9KAlv8Zqv' came back", "Session '…' came back"),
-        ("in the file /home/teacher/0123456789abcdef0123456789/lab", None),
+        ("in the file /srv/teacher/0123456789abcdef0123456789/lab", None),
         ('File "/x/app/pages/learn.py", line 12, in the_page_of_a_learner_is_built', None),
         ("Is it locked? Yes.", None),
     ],

@@ -64,7 +64,10 @@ async def test_no_other_property_of_any_component_can_be_set(lab: Serving) -> No
                 await client.change(root["id"], attribute, PROBES["text"])
             assert data_of(before, name)
         assert tried > 200
-        assert json.dumps(await document_of(client)) == json.dumps(before)
+        after = await document_of(client)
+        for document in (before, after):  # that so many messages are slowed down is said there
+            data_of(document, "desk")["attributes"].pop("message", None)
+        assert json.dumps(after) == json.dumps(before)
     assert lab.faults() == []
 
 
@@ -74,7 +77,7 @@ async def test_a_forged_state_opens_nothing(lab: Serving) -> None:
         for name, changes in {
             "form": {"locked": True},
             "player": {"enabled": True, "known": 99, "last": 98},
-            "desk": {"state": {"type": "map", "entries": [["step", "verdict"], ["locked", True]]}},
+            "desk": {"state": {"step": "verdict", "locked": True}},
             "runs": {"data": "{}"},
         }.items():
             for attribute, value in changes.items():
@@ -88,7 +91,7 @@ async def test_a_forged_state_opens_nothing(lab: Serving) -> None:
         assert betrayed("\n".join(client.heard)) == []
 
 
-@pytest.mark.parametrize("value", [3, None, [], "text", {"type": "map", "entries": [["why", 3]]}, True])
+@pytest.mark.parametrize("value", [3, None, [], "text", {"why": 3}, True])
 async def test_a_draft_is_texts_or_nothing(lab: Serving, value: Any) -> None:
     async with SocketClient(lab.page) as client:
         form = data_of(client.document, "form")
@@ -100,9 +103,9 @@ async def test_a_draft_is_texts_or_nothing(lab: Serving, value: Any) -> None:
 async def test_a_draft_of_texts_is_kept(lab: Serving) -> None:
     async with SocketClient(lab.page) as client:
         form = data_of(client.document, "form")
-        text = {"type": "map", "entries": [["why", "<b>because</b>"]]}
+        text = {"why": "<b>because</b>"}
         await client.change(form["id"], "draft", text)
-        assert data_of(await document_of(client), "form")["attributes"]["draft"] == text
+        assert plain(data_of(await document_of(client), "form")["attributes"]["draft"]) == text
 
 
 @pytest.mark.parametrize(
@@ -137,7 +140,7 @@ async def test_another_event_changes_nothing_and_is_one_line(lab: Serving, event
 async def test_a_message_to_a_model_that_takes_none_is_refused(lab: Serving) -> None:
     async with SocketClient(lab.page) as client:
         said = len(lab.log.read_text())
-        await client.event(roots(client.document)["timelines"]["id"], {"type": "step"})
+        await client.event(roots(client.document)["log"]["id"], {"type": "step"})
         await client.event("no such", {"type": "step"})
         assert lab.log.read_text()[said:].count("refused from") == 2
 

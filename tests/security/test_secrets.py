@@ -86,9 +86,12 @@ def signed(keys: Keys, name: str, *, age_days: float = 0, secret: str = "") -> s
 def test_cookies_are_good_for_their_days_only(school: ClassServing, keys: Keys, name: str) -> None:
     path, closed = {JOINED: ("/app", 'id="code"'), TEACHER: ("/teach", "for the teacher")}[name]
     visitor = Visitor(school.url)
+    visitor.get(f"/?code={keys.join}")
+    learner = visitor.cookie("ticklab_learner").value
+    asked = Visitor({JOINED: school.url, TEACHER: school.teacher}[name])
 
     def page(value: str) -> str:
-        return visitor.get(f"{path}?lang=en", Cookie=f"{name}={value}").text
+        return asked.get(f"{path}?lang=en", Cookie=f"ticklab_learner={learner}; {name}={value}").text
 
     assert closed not in page(signed(keys, name, age_days=DAYS[name] - 1))
     other = TEACHER if name == JOINED else JOINED

@@ -77,11 +77,19 @@ def _everybody_so_far(classes: sa.Table, members: sa.Table) -> None:
     learners = [str(row.learner) for row in op.get_bind().execute(sa.text(places))]
     if not learners:
         return
-    now = datetime.now(UTC)
-    made = op.get_bind().execute(classes.insert().values(name="", started=now, ended=now))
+    first, last = _lesson()
+    made = op.get_bind().execute(classes.insert().values(name="", started=first, ended=last))
     found = made.inserted_primary_key
     assert found is not None
-    op.bulk_insert(members, [{"learner": one, "class_id": found[0], "joined": now} for one in learners])
+    op.bulk_insert(members, [{"learner": one, "class_id": found[0], "joined": first} for one in learners])
+
+
+def _lesson() -> tuple[datetime, datetime]:
+    """When the first and the last attempt began; now, where there are only drafts."""
+    started = sa.table("attempts", sa.column("started", Moment)).c.started
+    first, last = op.get_bind().execute(sa.select(sa.func.min(started), sa.func.max(started))).one()
+    now = datetime.now(UTC)
+    return first or now, last or now
 
 
 def _decisions(*more: sa.Column[Any], value: Any) -> sa.Table:
