@@ -47,6 +47,7 @@ def _alive() -> dict[str, Any]:
         "ours": {kind.__name__: count for kind, count in kinds.items() if _is_ours(kind)},
         "periodic": sum(one.is_running() for one in periodic),
         "panel_periodic": _count(kinds, PanelsPeriodicCallback),
+        "objects": kinds.total(),
         "memory": _memory(),
     }
 

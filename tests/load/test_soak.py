@@ -22,7 +22,8 @@ pytestmark = [
 WARM_UP = 50  # sessions after which the server has what it keeps for good: caches, recorded runs
 SESSIONS = 200
 AT_ONCE = 5
-MARGIN = 8_000_000  # bytes that 150 sessions may leave: a twelfth of what they take while they live
+MARGIN = 20_000_000  # bytes: 150 sessions take eight times as much, and the allocator's heap settles late
+OBJECTS = 1000  # Python objects that 150 sessions may leave; a single open page has more
 PANELS_OWN = 1  # document that Panel makes when it starts
 SWEEP = "PeriodicCallback._async_repeat"  # Panel's one watch over its busy counter, begun by the first page
 PATIENCE = 240.0  # seconds for one answer, and for closed sessions to be given up
@@ -95,6 +96,7 @@ def test_nothing_stays_of_two_hundred_sessions(short: Serving) -> None:
         assert one["components"] == before["components"]
         assert one["ours"] == {}
     print("memory", [one["memory"] for one in (before, warm, *found)])
+    assert found[-1]["objects"] - warm["objects"] <= OBJECTS
     assert found[-1]["memory"] - warm["memory"] <= MARGIN
 
 
@@ -112,4 +114,5 @@ def test_what_lives_is_seen(short: Serving) -> None:
     assert (found["sessions"], found["session_objects"], found["documents"]) == (1, 1, 1 + PANELS_OWN)
     assert found["ours"]["LearnPage"] == found["ours"]["Lesson"] == 1
     assert found["components"] > 10
+    assert found["objects"] - left(short)["objects"] > OBJECTS
     assert left(short)["ours"] == {}
