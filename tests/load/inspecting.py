@@ -13,6 +13,7 @@ from typing import Any
 
 from bokeh.document import Document
 from bokeh.server.session import ServerSession
+from panel.io.callbacks import PeriodicCallback as PanelsPeriodicCallback
 from panel.viewable import Viewable
 from param import Parameterized
 from tornado.ioloop import PeriodicCallback
@@ -26,8 +27,12 @@ class Inspect(RequestHandler):
 
     def get(self) -> None:
         sessions = sum(len(one.sessions) for one in self.application.applications.values())
-        found = {"sessions": sessions, "tasks": len(asyncio.all_tasks())}
+        found = {"sessions": sessions, "tasks": sorted(map(_name, asyncio.all_tasks()))}
         self.write(found | (_alive() if "deep" in self.request.arguments else {}))
+
+
+def _name(task: asyncio.Task[Any]) -> str:
+    return str(getattr(task.get_coro(), "__qualname__", task))
 
 
 def _alive() -> dict[str, Any]:
@@ -41,6 +46,8 @@ def _alive() -> dict[str, Any]:
         "components": _count(kinds, Viewable),
         "ours": {kind.__name__: count for kind, count in kinds.items() if _is_ours(kind)},
         "periodic": sum(one.is_running() for one in periodic),
+        "panel_periodic": _count(kinds, PanelsPeriodicCallback),
+        "objects": kinds.total(),
         "memory": _memory(),
     }
 
