@@ -1,5 +1,5 @@
 // The prediction: numbers in a grid, questions of their own, confidence, why, and one final lock.
-// What is typed is kept in the browser too, so that a lost connection loses nothing.
+// What is typed is kept in the browser too, so that a lost connection loses nothing, nor a tab that is closed.
 
 const shared = await import(`../../../app.components.base/LabComponent/_js/shared.js${new URL(import.meta.url).search}`)
 const { h, fill, chip, lights, listen, showRequest, style, dress } = shared
@@ -23,7 +23,7 @@ class Form {
     this.root = h("form", { class: "lab-form", novalidate: true, autocomplete: "off", on: {
       submit: (event) => { event.preventDefault(); this.lock() },
     } })
-    this.values = { ...model.draft, ...this.stored() }
+    this.values = this.begun()
     this.sent = false
     this.open = this.optionalTyped()
     model.on(["fields", "parts", "columns", "texts"], () => this.build())
@@ -48,19 +48,22 @@ class Form {
   get storageKey() { return this.model.storage_id && `ticklab:draft:${this.model.storage_id}` }
 
   stored() {
-    if (!this.storageKey || this.model.locked) return {}
+    if (!this.storageKey || this.model.locked) return null
     try {
-      return JSON.parse(sessionStorage.getItem(this.storageKey)) ?? {}
+      return JSON.parse(localStorage.getItem(this.storageKey))
     } catch {
-      return {}
+      return null
     }
   }
+
+  /** The browser's own copy is never older than the server's: what was emptied in it stays empty. */
+  begun() { return { ...(this.stored() ?? this.model.draft) } }
 
   store() {
     if (!this.storageKey) return
     try {
-      if (this.locked) sessionStorage.removeItem(this.storageKey)
-      else sessionStorage.setItem(this.storageKey, JSON.stringify(this.values))
+      if (this.locked) localStorage.removeItem(this.storageKey)
+      else localStorage.setItem(this.storageKey, JSON.stringify(this.values))
     } catch { /* a browser that keeps nothing still has the server's draft */ }
   }
 
@@ -111,7 +114,7 @@ class Form {
   /** Another vote: what was locked is where it begins. */
   reopen() {
     this.unsend()
-    this.values = { ...this.model.draft, ...this.stored() }
+    this.values = this.begun()
     this.open = this.optionalTyped()
   }
 

@@ -1,12 +1,13 @@
-// Moves the page through its six steps as the lesson moves, carries what the learner asks for to the
-// server, and says so when the connection is lost. It draws nothing: the template holds the words.
+// Moves the page through its six steps as the lesson moves, and carries what the learner asks for to the
+// server. It draws nothing: the template holds the words, and connection.js looks after the connection.
 
 const STEPS = ["read", "predict", "run", "observe", "verdict", "again"]
-const PROBE = 2000 // ms between two looks for a server that is gone
-const HOPE = 4000 // ms the socket may take to come back once the server answers
 
 const all = (selector) => [...document.querySelectorAll(selector)]
 const one = (selector) => document.querySelector(selector)
+
+const readingKey = () => `ticklab:observed:${new URLSearchParams(location.search).get("ex") ?? ""}`
+const connection = () => window.ticklabConnection
 
 /** The player's own button: with the focus there, the arrow keys step at once. */
 const stepButton = () => one("#run .controls [data-root-id] > *")?.shadowRoot?.querySelector("button.step")
@@ -19,28 +20,25 @@ export function render({ model, view, el }) {
 
 class Desk {
   constructor() {
-    this.lost = false
     this.heard = 0
     this.bindControls()
     this.bindTheme()
     this.bindContents()
     this.bindProjector()
     this.bindHelp()
-    document.addEventListener("click", (event) => this.guard(event), { capture: true })
   }
 
   /** Take over `model`, the server's side of the page; after a reconnect it is a new one. */
   serve(model, bokehDocument) {
     this.model = model
     if (this.session && this.session !== model.session) {
-      location.reload()
+      connection().reload()
       return
     }
     this.session = model.session
     if (this.document !== bokehDocument) {
       this.document = bokehDocument
-      bokehDocument.on_event("connection_lost", () => this.connectionLost())
-      bokehDocument.on_event("client_reconnected", () => this.connectionBack())
+      connection().follow(bokehDocument)
     }
     model.on("state", () => this.show())
     model.on("message", () => this.say())
@@ -49,10 +47,11 @@ class Desk {
     this.show({ first: true })
     this.say()
     document.documentElement.dataset.ready = "true"
+    connection().arrived()
   }
 
   send(name, texts = {}) {
-    if (!this.lost) this.model.send_msg({ name, ...texts })
+    if (!connection().lost) this.model.send_msg({ name, ...texts })
   }
 
   // ---- controls of the template -------------------------------------------------------------
@@ -61,6 +60,7 @@ class Desk {
     for (const button of all("[data-command]")) {
       button.addEventListener("click", () => this.send(button.dataset.command))
     }
+    this.keepReading()
     one("#observe-form")?.addEventListener("submit", (event) => {
       event.preventDefault()
       this.send("observe", { text: one("#observed").value.slice(0, 100) })
@@ -69,6 +69,14 @@ class Desk {
       const button = event.target.closest("[data-tick]")
       if (button) this.jump(Number(button.dataset.tick))
     })
+  }
+
+  /** What is typed as the observation survives a reload: nobody else knows it before it is sent. */
+  keepReading() {
+    const field = one("#observed")
+    if (!field || field.readOnly) return
+    try { field.value ||= sessionStorage.getItem(readingKey()) ?? "" } catch { /* nothing was kept */ }
+    field.addEventListener("input", () => { try { sessionStorage.setItem(readingKey(), field.value) } catch { /* not kept */ } })
   }
 
   /** The list of exercises closes like a menu. */
@@ -144,6 +152,7 @@ class Desk {
     }
     if (state.observed) {
       one("#observed").readOnly = true
+      try { sessionStorage.removeItem(readingKey()) } catch { /* it was not there */ }
       one("#observe-form button").hidden = true
     }
     if (!first && before !== state.step) this.arrive(state.step)
@@ -199,47 +208,6 @@ class Desk {
     const refused = kind === "observe"
     field?.setAttribute("aria-invalid", String(refused))
     if (one("#observe-problem")) one("#observe-problem").textContent = refused ? text : ""
-  }
-
-  // ---- connection -----------------------------------------------------------------------------
-
-  connectionLost() {
-    if (this.lost) return
-    this.lost = true
-    this.mark()
-    this.probe()
-  }
-
-  connectionBack() {
-    this.lost = false
-    clearTimeout(this.timer)
-    this.mark()
-  }
-
-  mark() {
-    document.documentElement.dataset.connection = this.lost ? "lost" : "open"
-    one("#offline").hidden = !this.lost
-    all(".needs-server").forEach((section) => { section.inert = this.lost })
-    window.dispatchEvent(new CustomEvent("ticklab:connection", { detail: { open: !this.lost } }))
-  }
-
-  /** Nothing that needs the server may be pressed while it is away; typing goes on. */
-  guard(event) {
-    if (!this.lost) return
-    const button = event.composedPath().find((node) => node.matches?.("button[type=submit], button:not([type])"))
-    if (!button || !event.composedPath().includes(one("#predict"))) return
-    event.preventDefault()
-    event.stopImmediatePropagation()
-    one("#offline").scrollIntoView({ block: "nearest" })
-  }
-
-  async probe() {
-    if (!this.lost) return
-    const answers = await fetch("healthz", { cache: "no-store" }).then((answer) => answer.ok, () => false)
-    this.timer = setTimeout(() => {
-      if (this.lost && answers) location.reload()
-      else this.probe()
-    }, answers ? HOPE : PROBE)
   }
 }
 

@@ -4,7 +4,8 @@
 const { picture } = await import(`../_js/picture.js${new URL(import.meta.url).search}`)
 
 const PIECE = 150000 // signs in one message
-const KEPT = "ticklab:play" // what this browser had typed last
+const KEPT = "ticklab:play" // what this browser ran last
+const PAUSE = 400 // ms after the last key before what is typed is kept for this tab
 
 const one = (selector) => document.querySelector(selector)
 const all = (selector) => [...document.querySelectorAll(selector)]
@@ -54,6 +55,31 @@ class PlayDesk {
     one("#trace-file").addEventListener("change", (event) => this.readFile(event.target))
     one("#trace").addEventListener("input", () => this.call(""))
     all("[name=mode]").forEach((radio) => radio.addEventListener("change", () => this.showMode()))
+    for (const name of ["input", "change", "click"]) one("#play-form").addEventListener(name, () => this.soonKept())
+    window.addEventListener("pagehide", () => this.keepTyped())
+  }
+
+  // ---- the copy of this tab -----------------------------------------------------------------------
+
+  /** Each short link has its own. */
+  get storageKey() { return `${KEPT}:${new URLSearchParams(location.search).get("play") ?? ""}` }
+
+  soonKept() {
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => this.keepTyped(), PAUSE)
+  }
+
+  keepTyped() {
+    if (!this.model) return
+    try { sessionStorage.setItem(this.storageKey, JSON.stringify(this.sheet())) } catch { /* too long: not kept */ }
+  }
+
+  readCopy(storage, key) {
+    try {
+      const kept = JSON.parse(storage.getItem(key))
+      if (typeof kept?.setup?.trace === "string") return { ...this.model.sheet, ...kept }
+    } catch { /* nothing readable was kept */ }
+    return null
   }
 
   loadPreset() {
@@ -113,14 +139,11 @@ class PlayDesk {
     }
   }
 
-  /** What the form shows at first: a shared sheet, what this browser had, or the lab's own trace. */
+  /** What the form shows at first: what this tab had, a shared sheet, what this browser ran, or the lab's own trace. */
   first() {
-    if (this.model.shared) return this.model.sheet
-    try {
-      const kept = JSON.parse(localStorage.getItem(KEPT))
-      if (typeof kept?.setup?.trace === "string") return { ...this.model.sheet, ...kept }
-    } catch { /* nothing readable was kept */ }
-    return this.model.sheet
+    const typed = this.readCopy(window.sessionStorage, this.storageKey)
+    if (typed || this.model.shared) return typed ?? this.model.sheet
+    return this.readCopy(window.localStorage, KEPT) ?? this.model.sheet
   }
 
   show({ setup, kept, mode, engine, horizon, slo_ttft, slo_tpot }) {

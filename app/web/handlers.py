@@ -133,6 +133,14 @@ class Health(RequestHandler):
         return True
 
 
+class Alive(RequestHandler):
+    """Answers whoever looks for the server, at once: open pages ask every few seconds."""
+
+    def get(self) -> None:
+        self.set_status(204)
+        self.set_header("Cache-Control", "no-store")
+
+
 class TableSheet(RequestHandler):
     """The style sheet of the tables that the static pages and the live page have in common."""
 

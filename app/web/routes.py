@@ -17,13 +17,14 @@ from app.calculators.handlers import Calculators
 from app.designing.handlers import ROUTES as DESIGN
 from app.web.application import LabApplication
 from app.web.compressed import ComponentFiles, Extensions, Scripts
-from app.web.handlers import READ, Health, Icon, LearnerPage, Read, TableSheet, ToRead, ToRoot
+from app.web.handlers import READ, Alive, Health, Icon, LearnerPage, Read, TableSheet, ToRead, ToRoot
 from app.web.socket import LearnerSocket
 
 ROUTES: list[Any] = [
     (r"", ToRoot),
     (r"/favicon.ico", Icon),
     (r"/healthz", Health),
+    (r"/lab/alive", Alive),
     (r"/lab/tables.css", TableSheet),
     *DESIGN,
     (r"/lab/calculators", Calculators),

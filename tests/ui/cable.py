@@ -10,12 +10,17 @@ CHUNK = 65536
 
 
 class Cable:
-    """Forwards connections to ``port``. ``pull`` breaks them all and refuses new ones, ``plug`` mends it."""
+    """Forwards connections to ``port``. ``pull`` breaks them all and refuses new ones, ``plug`` mends it.
+
+    ``swallow`` breaks nothing: it only lets nothing through, as a wireless network out of reach does.
+    """
 
     def __init__(self, port: int) -> None:
         self.target = port
         self.open: set[socket.socket] = set()
         self.plugged = True
+        self.through = threading.Event()
+        self.through.set()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self.listener.getsockname()[1])
         threading.Thread(target=self._accept, daemon=True).start()
@@ -30,12 +35,18 @@ class Cable:
         for end in list(self.open):
             self._drop(end)
 
+    def swallow(self) -> None:
+        """Nothing comes through from now on; what is sent waits."""
+        self.through.clear()
+
     def plug(self) -> None:
         """The network is back."""
         self.plugged = True
+        self.through.set()
 
     def close(self) -> None:
         self.pull()
+        self.through.set()  # whoever waits finds the ends closed
         self.listener.close()
 
     def _accept(self) -> None:
@@ -62,6 +73,7 @@ class Cable:
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(CHUNK):
+                self.through.wait()
                 sink.sendall(data)
         self._drop(source)
         self._drop(sink)

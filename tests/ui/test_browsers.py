@@ -44,6 +44,7 @@ def test_a_draft_is_on_the_server_not_only_in_the_tab(learner: Learner) -> None:
     learner.read()
     learner.find("#predict [name='static.R02.ttft']").fill("0.3")
     learner.page.wait_for_timeout(1200)
+    learner.page.evaluate("localStorage.clear()")
     other = learner.open(page=learner.new_page())
     expect(other.locator("#predict [name='static.R02.ttft']")).to_have_value("0.3")
 

@@ -1,0 +1,242 @@
+"""C03: the token in a page has run out. Back, a tab that is restored, a page out of a copy: never blank."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserType, Page, Route, expect
+
+from app.bench.socket_client import TOKEN
+from app.words import app_words
+from tests.serving import Serving
+from tests.ui.cable import Cable
+from tests.ui.learner import Learner
+from tests.ui.test_reconnect import BACK, FIELD, NETWORK, cabled
+
+pytestmark = pytest.mark.ui
+
+LIFE = 5  # seconds of a token
+REFUSED = "Token is expired"
+
+
+@pytest.fixture
+def short_lived(tmp_path: Path) -> Iterator[tuple[Serving, Cable]]:
+    with cabled(tmp_path, "--session-token-expiration", str(LIFE)) as pair:
+        yield pair
+
+
+def expiry(html: str) -> int:
+    """When the token in a page runs out, in seconds since 1970."""
+    token = TOKEN.search(html)
+    assert token is not None
+    payload = token[1].split(".")[0]
+    return int(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["session_expiry"])
+
+
+def until_expired(page: Page, html: str) -> None:
+    page.wait_for_function("until => Date.now() / 1000 > until", arg=expiry(html) + 1, timeout=BACK)
+
+
+def html_of(page: Page, address: str) -> str:
+    """The page as the server sent it."""
+    answer = page.goto(address)
+    assert answer is not None
+    assert answer.status == 200
+    return answer.text()
+
+
+def typed(learner: Learner, language: str = "en") -> str:
+    """A page with something typed in it; the page as it came."""
+    learner.expected += NETWORK
+    html = html_of(learner.page, f"{learner.server.page}?lang={language}")
+    learner.ready()
+    learner.find("[data-command=read]").click()
+    learner.at("predict")
+    learner.find(FIELD).fill("0.66")
+    return html
+
+
+def is_usable(page: Page, learner: Learner) -> None:
+    """Not blank, alive, with what was typed; and the server takes a lock."""
+    learner.page = page
+    learner.ready()
+    learner.at("predict")
+    expect(learner.find(FIELD)).to_have_value("0.66")
+    learner.fill(static__R02__ttft="0.66")
+    learner.lock()
+
+
+def refusals(server: Serving) -> list[str]:
+    """What the log says of tokens that ran out; nothing else may be in it."""
+    text = server.log.read_text()
+    assert "Traceback" not in text, text
+    return [line for line in text.splitlines() if REFUSED in line]
+
+
+def test_c03_browser_back(
+    short_lived: tuple[Serving, Cable], learners: Callable[..., Learner]
+) -> None:
+    server, _ = short_lived
+    learner = learners(server)
+    html = typed(learner)
+    learner.page.goto(f"{server.url}/read/en/")
+    until_expired(learner.page, html)
+    learner.page.go_back()
+    is_usable(learner.page, learner)
+    assert refusals(server) == []
+    learner.leave()
+
+
+def test_c03_a_tab_that_is_opened_again(
+    short_lived: tuple[Serving, Cable], learners: Callable[..., Learner]
+) -> None:
+    server, _ = short_lived
+    learner = learners(server)
+    html = typed(learner)
+    address = learner.page.url
+    learner.page.close()
+    page = learner.new_page()
+    until_expired(page, html)
+    page.goto(address)
+    is_usable(page, learner)
+    assert refusals(server) == []
+    learner.leave()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_c03_a_page_out_of_an_old_copy_comes_to_life(
+    language: str, short_lived: tuple[Serving, Cable], learners: Callable[..., Learner]
+) -> None:
+    """A browser, or something in between, may show the page as it was: its token is refused."""
+    server, _ = short_lived
+    learner = learners(server)
+    html = typed(learner, language)
+    until_expired(learner.page, html)
+    answer = learner.page.request.get(f"{server.page}?lang={language}")
+    policy = answer.headers["content-security-policy"]
+    nonce = html.split('nonce="')[1].split('"')[0]
+    stale = [html]
+
+    def old(route: Route) -> None:
+        if not stale:
+            route.fallback()
+            return
+        headers = {"Content-Type": "text/html", "Content-Security-Policy": with_nonce(policy, nonce)}
+        route.fulfill(body=stale.pop(), headers=headers)
+
+    page = learner.new_page()
+    page.route("**/app?*", old)
+    page.goto(f"{server.page}?lang={language}")
+    assert stale == []
+    is_usable(page, learner)
+    assert len(refusals(server)) == 1
+    learner.leave()
+
+
+def with_nonce(policy: str, nonce: str) -> str:
+    """The policy as it came with the page of this nonce."""
+    return " ".join(f"'nonce-{nonce}'" if "'nonce-" in part else part for part in policy.split(" "))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_c03_a_page_that_never_comes_to_life_says_so(
+    language: str, short_lived: tuple[Serving, Cable], learners: Callable[..., Learner]
+) -> None:
+    """The copy stays old: three tries, then words and a way out, in the language of the page."""
+    server, _ = short_lived
+    learner = learners(server)
+    html = typed(learner, language)
+    until_expired(learner.page, html)
+    answer = learner.page.request.get(f"{server.page}?lang={language}")
+    nonce = html.split('nonce="')[1].split('"')[0]
+    headers = {
+        "Content-Type": "text/html",
+        "Content-Security-Policy": with_nonce(answer.headers["content-security-policy"], nonce),
+    }
+    page = learner.new_page()
+    page.route("**/app?*", lambda route: route.fulfill(body=html, headers=headers))
+    page.goto(f"{server.page}?lang={language}")
+    page.wait_for_function("sessionStorage.getItem('ticklab:tries') === '3'", timeout=BACK)
+    words = app_words(language)
+    said = f"{words('offline.late.title')} {words('offline.late')}"
+    expect(page.locator("#offline [data-said]:visible")).to_have_text([said], timeout=BACK)
+    page.unroute_all()
+    page.locator("#offline a").click()
+    is_usable(page, learner)
+    assert len(refusals(server)) == 4
+    learner.leave()
+
+
+def test_c03_a_cut_longer_than_the_token_lives(
+    short_lived: tuple[Serving, Cable], learners: Callable[..., Learner]
+) -> None:
+    server, cable = short_lived
+    learner = learners(server)
+    html = typed(learner)
+    cable.pull()
+    expect(learner.find("#offline")).to_be_visible()
+    learner.find("#f-why").fill("typed in the dark")
+    until_expired(learner.page, html)
+    cable.plug()
+    expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
+    learner.ready()
+    expect(learner.find("#f-why")).to_have_value("typed in the dark")
+    expect(learner.find("#status")).to_have_text(app_words("en")("offline.back"))
+    is_usable(learner.page, learner)
+    assert len(refusals(server)) >= 1
+    learner.leave()
+
+
+@pytest.fixture
+def remembering(
+    browser_type: BrowserType, browser_type_launch_args: dict[str, Any], tmp_path: Path
+) -> Iterator[Callable[[Serving], Learner]]:
+    """Starts a Chromium that keeps pages it leaves, and at each start the tabs of the last time."""
+    made: list[Learner] = []
+    options = browser_type_launch_args | {
+        "args": [*browser_type_launch_args["args"], "--restore-last-session"],
+        "ignore_default_args": ["--disable-back-forward-cache"],
+    }
+
+    def start(server: Serving) -> Learner:
+        context = browser_type.launch_persistent_context(tmp_path / "profile", **options)
+        made.append(Learner(context, server))
+        return made[-1]
+
+    yield start
+    for learner in made:
+        learner.context.close()
+
+
+def test_c03_back_to_a_page_the_browser_kept(
+    short_lived: tuple[Serving, Cable], remembering: Callable[[Serving], Learner]
+) -> None:
+    server, _ = short_lived
+    learner = remembering(server)
+    html = typed(learner)
+    learner.page.goto(f"{server.url}/read/en/")
+    until_expired(learner.page, html)
+    learner.page.go_back()
+    is_usable(learner.page, learner)
+    refusals(server)
+    learner.leave()
+
+
+def test_c03_a_browser_that_restores_its_tabs(
+    short_lived: tuple[Serving, Cable], remembering: Callable[[Serving], Learner]
+) -> None:
+    server, _ = short_lived
+    learner = remembering(server)
+    html = typed(learner)
+    learner.page.wait_for_timeout(1000)
+    learner.context.close()
+    assert shutil  # noqa
+    again = remembering(server)
+    until_expired(again.page, html)
+    print([page.url for page in again.context.pages])
