@@ -25,6 +25,8 @@ class Bin(msgspec.Struct, frozen=True):
 
     ``count`` learners gave it in vote 1, ``sure`` of them sure; ``again`` in vote 2, of those who voted
     in both, ``again_sure`` of them sure; ``late`` in vote 2, of those who came too late for vote 1.
+    ``values`` are the answers given most, each with how many gave it in vote 1 and in vote 2, the late
+    included.
     """
 
     kind: str
@@ -34,7 +36,7 @@ class Bin(msgspec.Struct, frozen=True):
     again: int
     again_sure: int
     late: int
-    values: tuple[tuple[str, int], ...]
+    values: tuple[tuple[str, int, int], ...]
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -238,7 +240,6 @@ def _title(group: str, texts: Catalogue, words: Catalogue) -> str:
 
 
 def _bin(group: str, members: list[Given], texts: Catalogue, words: Catalogue) -> Bin:
-    values = Counter(shown(one.item.given, one.item.field.unit, texts) for one in members)
     return Bin(
         kind=group if group in (RIGHT, OTHER) else "belief",
         title=_title(group, texts, words),
@@ -247,5 +248,15 @@ def _bin(group: str, members: list[Given], texts: Catalogue, words: Catalogue) -
         again=_of(members, 2),
         again_sure=sum(one.round == 2 and one.sure for one in members),
         late=_of(members, 3),
-        values=tuple(values.most_common(MOST_VALUES)),
+        values=_values(members, texts),
     )
+
+
+def _values(members: list[Given], texts: Catalogue) -> tuple[tuple[str, int, int], ...]:
+    first: Counter[str] = Counter()
+    second: Counter[str] = Counter()
+    for one in members:
+        votes = first if one.round == 1 else second
+        votes[shown(one.item.given, one.item.field.unit, texts)] += 1
+    most = (first + second).most_common(MOST_VALUES)
+    return tuple((text, first[text], second[text]) for text, _ in most)

@@ -26,6 +26,7 @@ from app.web.policy import framers
 log = logging.getLogger(__name__)
 
 LOOK = 0.02  # seconds: how late a sleep of this length ends is the lag of the loop
+MOST_TYPED = 32  # signs of a wrong code that are shown again
 FRESH = 10.0  # seconds for which a page that was built proves that pages can be built
 
 
@@ -61,6 +62,7 @@ class Landing(ClassHandler):
             inside=inside,
             over=await current_class() is None,
             wrong=wrong,
+            typed=self.get_query_argument("code", "")[:MOST_TYPED] if wrong else "",
             nickname=(member.nickname if member else None) or "",
             picture=picture_of(self.classroom) if inside else "",
         )

@@ -87,6 +87,7 @@ def _parser(words: Catalogue, defaults: Mapping[str, Any]) -> Parser:
         flag = f"--{field.name.replace('_', '-')}"
         default = defaults.get(field.name, field.default)
         shown = str(default).lower() if isinstance(default, bool) else default
+        shown = words("help.unset") if shown == "" else shown
         text = f"{words(f'option.{field.name}')} [{variable(field.name)}; {words('help.default')}: {shown}]"
         if isinstance(default, bool):
             _add_switch(parser, flag, field.name, text)

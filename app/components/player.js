@@ -195,6 +195,8 @@ class Player {
       this.settle()
       this.go(this.final)
       this.announce()
+    } else {
+      this.sent() // a teacher's tick that came before its delivery
     }
     this.paint()
   }

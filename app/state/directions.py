@@ -17,12 +17,14 @@ class Direction(msgspec.Struct, frozen=True):
     """Where the teacher has a class with one exercise.
 
     ``phase`` is one of PHASES, or ENDED. ``tick``: in the phase ``run`` nobody goes beyond it (None:
-    everybody at their own pace). ``show_votes``: whether the projector shows what was voted.
+    everybody at their own pace). ``show_votes``: whether the projector shows what was voted. ``last``: in
+    a class that is over, the phase in which it ended.
     """
 
     phase: str = "free"
     tick: int | None = None
     show_votes: bool = False
+    last: str = ""
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -46,18 +48,16 @@ RULES = {
     "vote2": Rules(2, False, False, False, "predict"),
     "run": Rules(None, True, False, False, "observe"),
     "reveal": Rules(None, True, True, True, "again", unobserved=True),
-    ENDED: Rules(None, False, False, False, "predict"),
 }
 
 
 def direction_of(decided: Mapping[str, Any], *, ended: bool = False) -> Direction:
     """The direction from what was decided last by name. A value of another form holds everything back."""
     phase, tick = decided.get("phase", "free"), decided.get("tick")
-    if ended:
-        phase = ENDED
-    elif phase not in PHASES:
+    if phase not in PHASES:
         phase = "closed"
-    return Direction(phase, tick if is_tick(tick) else None, decided.get("show_votes") is True)
+    shown, tick = decided.get("show_votes") is True, tick if is_tick(tick) else None
+    return Direction(ENDED, tick, shown, phase) if ended else Direction(phase, tick, shown)
 
 
 def is_tick(value: object) -> bool:
@@ -67,15 +67,23 @@ def is_tick(value: object) -> bool:
 
 def rules_of(direction: Direction, attempt: int) -> Rules:
     """What a learner may do. Later attempts, each on a trace of its own, are practice: only the end of the
-    class ends them."""
-    led = attempt == 1 or direction.phase == ENDED
-    return RULES[direction.phase if led else "free"]
+    class ends them. It takes nothing away from a page that was seen before, but nothing new begins."""
+    rules = RULES[_phase(direction) if attempt == 1 else "free"]
+    if direction.phase != ENDED:
+        return rules
+    farthest = min(rules.farthest, "verdict", key=STEPS.index)
+    return msgspec.structs.replace(rules, vote=None, again=False, farthest=farthest)
 
 
 def ticks_of(direction: Direction, attempt: int) -> int | None:
     """How many ticks a learner may see, None for all."""
-    led = attempt == 1 and direction.phase == "run" and direction.tick is not None
+    led = attempt == 1 and _phase(direction) == "run" and direction.tick is not None
     return direction.tick + 1 if led and direction.tick is not None else None
+
+
+def _phase(direction: Direction) -> str:
+    """The phase the class is in, or was in when it ended."""
+    return (direction.last or "closed") if direction.phase == ENDED else direction.phase
 
 
 def shown_step(step: str, rules: Rules) -> str:

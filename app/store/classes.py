@@ -36,14 +36,15 @@ class Member(msgspec.Struct, frozen=True):
 
 class Decided(msgspec.Struct, frozen=True):
     """What was decided last: by exercise ("" for the whole class) and name. ``ended``: the class is over;
-    ``newest`` is the exercise of the last decision about one."""
+    ``newest`` is the exercise of the last decision about one; ``gone``: nothing is known of the class."""
 
     ended: bool
     values: dict[str, dict[str, Any]]
     newest: str | None = None
+    gone: bool = False
 
     def of(self, exercise: str) -> dict[str, Any]:
-        return self.values.get(exercise, {})
+        return {"phase": "closed"} if self.gone else self.values.get(exercise, {})
 
 
 class Classes:
@@ -192,7 +193,7 @@ class Classes:
             for about, name, value in connection.execute(asked.order_by(table.c.id)):
                 values.setdefault(about or "", {})[name] = value
                 newest = about or newest
-        return Decided(row is None or row["ended"] is not None, values, newest)
+        return Decided(row is None or row["ended"] is not None, values, newest, gone=row is None)
 
     def mark(self) -> tuple[int, int]:
         """Changes with every decision. Changes nothing."""

@@ -48,7 +48,6 @@ class Teach(TeacherHandler):
         self.show(
             "teach.html.j2",
             **seen,
-            code=self.classroom.keys.join,
             picture=picture_of(self.classroom),
             link=self._link(seen),
             token=self.form_token,
@@ -101,6 +100,8 @@ async def look(handler: TeacherHandler, found: SchoolClass) -> dict[str, Any]:
         "direction": direction,
         "last_tick": last_tick(name) if asked(name) else 0,
         "people": people(own, members, direction),
+        "address": handler.classroom.addresses[0],
+        "code": handler.classroom.keys.join,
     }
 
 

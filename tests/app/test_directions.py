@@ -27,7 +27,6 @@ TABLE = [
     ("vote2", 2, False, False, False),
     ("run", None, True, False, False),
     ("reveal", None, True, True, True),
-    (ENDED, None, False, False, False),
 ]
 
 
@@ -38,7 +37,7 @@ def test_the_table(phase: str, vote: int | None, run: bool, verdict: bool, again
 
 
 def test_every_phase_has_its_rules() -> None:
-    assert set(RULES) == {*PHASES, ENDED}
+    assert set(RULES) == set(PHASES)
     assert all(rules.farthest in STEPS for rules in RULES.values())
     assert [phase for phase, rules in RULES.items() if rules.unobserved] == ["reveal"]
 
@@ -47,7 +46,20 @@ def test_every_phase_has_its_rules() -> None:
 def test_a_further_attempt_is_free_until_the_class_ends(phase: str) -> None:
     assert rules_of(Direction(phase, 3), 2) == RULES["free"]
     assert ticks_of(Direction(phase, 3), 2) is None
-    assert rules_of(Direction(ENDED), 2) == RULES[ENDED]
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+@pytest.mark.parametrize("phase", PHASES)
+def test_the_end_of_a_class_opens_nothing_and_takes_no_picture_away(phase: str, attempt: int) -> None:
+    before, after = rules_of(Direction(phase), attempt), rules_of(Direction(ENDED, last=phase), attempt)
+    assert (after.vote, after.again) == (None, False)
+    assert (after.run, after.verdict, after.unobserved) == (before.run, before.verdict, before.unobserved)
+    assert after.farthest == ("verdict" if before.farthest == "again" else before.farthest)
+
+
+def test_a_class_that_ended_in_lock_step_shows_no_further_tick() -> None:
+    assert ticks_of(Direction(ENDED, 4, last="run"), 1) == 5
+    assert ticks_of(Direction(ENDED, 4, last="reveal"), 1) is None
 
 
 def test_lock_step_counts_in_the_run_only() -> None:
@@ -77,7 +89,8 @@ def test_a_decision_that_makes_no_sense_opens_nothing(decided: dict[str, Any], e
 
 
 def test_a_class_that_is_over_has_no_other_phase() -> None:
-    assert direction_of({"phase": "free"}, ended=True).phase == ENDED
+    assert direction_of({"phase": "vote2"}, ended=True) == Direction(ENDED, last="vote2")
+    assert direction_of({"phase": "party"}, ended=True) == Direction(ENDED, last="closed")
 
 
 @pytest.mark.parametrize(

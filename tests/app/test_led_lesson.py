@@ -124,11 +124,16 @@ async def test_a_late_joiner_may_lock_where_a_vote_is_open(server: Server, phase
         assert server.runs.worker.calls == 0
 
 
-@pytest.mark.parametrize("phase", ["closed", "vote1", "discuss", "vote2", ENDED])
-async def test_who_has_locked_runs_nothing_before_the_run_is_open(server: Server, phase: str) -> None:
+@pytest.mark.parametrize("phase", ["closed", "vote1", "discuss", "vote2"])
+@pytest.mark.parametrize("over", [False, True])
+async def test_who_has_locked_runs_nothing_before_the_run_is_open(
+    server: Server, phase: str, over: bool
+) -> None:
     lesson = open_page(server)
     await vote(lesson)
     lead(server, phase)  # the page has not heard of it: the store is asked
+    if over:
+        lead(server, ENDED)
     for ask in (lesson.run_step, lesson.run_to_end, lesson.compare_formats):
         assert await refused(ask()) == "run_held"
     assert await refused(lesson.observe("1.1")) == "run_held"
@@ -290,13 +295,28 @@ async def test_a_page_whose_class_has_ended_writes_nothing_more(server: Server) 
     await lesson.run_step()
     lead(server, ENDED)
     await lesson.follow()
+    await lesson.run_step()
+    assert server.store.progress(lesson.place).known == 1
     server.store.classes.delete(class_id(server))
     await lesson.save_draft({FIELD: "9"})
     await lesson.move(0)
     await lesson.read()
-    assert await refused(lesson.run_step()) in ("lock_first", "run_held")
+    assert await refused(lesson.run_step()) == "run_held"
     assert server.store.latest(LEARNER, "main") is None
     assert server.store.votes(Place(LEARNER, "main", 1)) == []
+
+
+async def test_a_verdict_that_was_open_stays_when_the_class_ends(server: Server) -> None:
+    lead(server, "vote1")
+    lesson = open_page(server)
+    await vote(lesson)
+    lead(server, "reveal")
+    await lesson.reveal()
+    lead(server, ENDED)
+    await lesson.follow()
+    assert lesson.shown_step == "verdict"
+    assert lesson.running
+    assert await refused(lesson.again()) == "again_held"
 
 
 async def test_another_exercise_of_the_class_is_free(server: Server) -> None:

@@ -67,7 +67,7 @@ def test_the_calculators_are_behind_the_same_door(visitor: Visitor, keys: Keys) 
 
 
 def test_with_the_code_the_lab_opens(learner: Visitor) -> None:
-    assert 'href="app"' in learner.get("/").text
+    assert 'name="nickname"' in learner.get("/").text
     page = learner.get("/app")
     assert page.url.endswith("/app")
     assert "data-step=" in page.text
@@ -75,7 +75,7 @@ def test_with_the_code_the_lab_opens(learner: Visitor) -> None:
 
 def test_the_code_may_be_typed_in_small_letters(visitor: Visitor, keys: Keys) -> None:
     page = visitor.get(f"/?code=%20{keys.join.lower()}")
-    assert 'href="app"' in page.text
+    assert 'name="nickname"' in page.text
     assert page.url == f"{visitor.root}/"  # the code is out of the address
     cookie = visitor.cookie("ticklab_joined")
     assert cookie.has_nonstandard_attr("HttpOnly")

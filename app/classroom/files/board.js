@@ -1,7 +1,10 @@
 // Keeps the part of a page that changes fresh: asks for it every two seconds while somebody looks.
+// When something was decided on another page, this one is loaded anew, so that its buttons are right.
 const EVERY = 2000;
 const board = document.querySelector("[data-refresh]");
 const lost = document.getElementById("lost");
+const decided = () => board.querySelector("[data-decided]")?.dataset.decided;
+const known = decided();
 let last = "";
 
 async function refresh() {
@@ -25,6 +28,7 @@ function put(html) {
   board.innerHTML = html; // made by our server, every text in it escaped
   for (const one of board.querySelectorAll("details")) one.open = open.includes(one.id);
   if (focused) board.querySelector(`#${focused} summary`)?.focus();
+  if (decided() !== known) location.reload();
 }
 
 async function forever() {
