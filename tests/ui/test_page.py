@@ -102,7 +102,7 @@ def test_the_focus_follows_the_step(learner: Learner) -> None:
     assert learner.focused()["id"] == "verdict-title"
 
 
-@pytest.mark.parametrize(("language", "meaning"), [("en", "queueing and prefill"), ("zh", "排队和 prefill")])
+@pytest.mark.parametrize(("language", "meaning"), [("en", "Queueing is in it"), ("zh", "排队和 prefill")])
 def test_a_term_is_explained_where_it_is_first_met(learner: Learner, language: str, meaning: str) -> None:
     learner.open(f"?lang={language}")
     terms = learner.find("#read details.terms")
