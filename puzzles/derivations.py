@@ -9,7 +9,7 @@ from fractions import Fraction
 from engine.progress import Life
 from engine.words import Catalogue
 from puzzles.asking import Field
-from puzzles.expressions import Path, Side, evaluate, names_in, sides_of
+from puzzles.expressions import Path, Side, evaluate, names_in, sides_of, sign_of
 from puzzles.figures import KV, RECORDED, figure, finder
 from puzzles.finished import Finished
 from puzzles.measures import MEASURES, megabytes, p95_ttft
@@ -17,6 +17,7 @@ from puzzles.tools import TOOLS
 from puzzles.units import printed
 from puzzles.words import DASH, exact, number, plain, run_name
 
+SIGNS = {"Gt": ">", "Lt": "<", "GtE": "≥", "LtE": "≤", "Eq": "=", "NotEq": "≠"}
 Blanks = dict[str, str]
 Runs = Mapping[str, Finished]
 
@@ -60,10 +61,10 @@ def _expression(field: Field, runs: Runs, words: Catalogue) -> str:
     """Every figure of the expression with its value; then, of arithmetic, the same with values."""
     assert field.value is not None
     if field.choices is not None:
-        sides = (_side(side, runs, words) for side in sides_of(field.value))
-        return words("derive.terms", terms=words("list.items").join(sides))
+        told = words("list.items").join(_sides(field.value, runs, words))
+        return _compared(field.value, told, runs, words) or words("derive.terms", terms=told)
     terms = {path: _term(path, runs, words) for path in names_in(field.value)}
-    told = words("list.items").join(f"{label_of(path, words)}: {text}" for path, text in terms.items())
+    told = words("list.items").join(_pair(label_of(path, words), text, words) for path, text in terms.items())
     if not _arithmetic(field.value):
         return words("derive.terms", terms=told)
     value = evaluate(field.value, finder(runs))
@@ -72,18 +73,55 @@ def _expression(field: Field, runs: Runs, words: Catalogue) -> str:
     return words("derive.sum", terms=told, sum=total) if terms else words("derive.terms", terms=total)
 
 
+def _sides(text: str, runs: Runs, words: Catalogue) -> list[str]:
+    """What the sides come to; a bare number says nothing beside the comparison."""
+    sides = sides_of(text)
+    worth = [side for side in sides if side.name or names_in(side.text) or _arithmetic(side.text)]
+    return [_side(side, runs, words) for side in worth or sides]
+
+
+def _compared(text: str, told: str, runs: Runs, words: Catalogue) -> str:
+    """Both sides of a comparison as ``told``, and how they compare; empty for what compares nothing."""
+    sign, answer = sign_of(text), evaluate(text, finder(runs))
+    values = [evaluate(side.text, finder(runs)) for side in sides_of(text)]
+    numbers = [_short(value, 3) for value in values if isinstance(value, Fraction)]
+    if sign is None or answer is None or len(numbers) != 2:
+        return ""
+    return words(
+        "derive.compared",
+        terms=told,
+        relation=f"{numbers[0]} {SIGNS[sign]} {numbers[1]}",
+        answer=words(f"choice.{answer}"),
+    )
+
+
+def _pair(name: str, value: str, words: Catalogue) -> str:
+    return words("derive.pair", name=name, value=value)
+
+
 def _side(side: Side, runs: Runs, words: Catalogue) -> str:
     """One side of a comparison, or one of those a choice is made from, with its value."""
     names = names_in(side.text)
     if not _arithmetic(side.text) and names:
-        return f"{label_of(names[0], words)}: {_term(names[0], runs, words)}"
+        return _pair(label_of(names[0], words), _term(names[0], runs, words), words)
     value = evaluate(side.text, finder(runs))
     shown = _short(value, 3) if isinstance(value, Fraction) else DASH
     if side.name:
-        return f"{run_name(side.name, words)}: {shown}"
+        unit = _unit(side.text)
+        told = printed(float(value), unit, words) if unit and isinstance(value, Fraction) else shown
+        return _pair(run_name(side.name, words), told, words)
     terms = {path: _term(path, runs, words) for path in names}
     formula = _with_values(side.text, terms)
     return formula if formula == shown else f"{formula} = {shown}"
+
+
+def _unit(text: str) -> str:
+    """The unit of a sum or difference of figures of runs that have the same; else none."""
+    paths = names_in(text)
+    if not paths or re.search(r"[*/(]", text) or any(path[0] in (KV, RECORDED) for path in paths):
+        return ""
+    units = {MEASURES[path[-1]].unit for path in paths}
+    return units.pop() if len(units) == 1 else ""
 
 
 ROUND = re.compile(r"tokens_per_round\(([\d.]+), (\d+)\)")

@@ -122,6 +122,12 @@ def sides_of(text: str) -> tuple[Side, ...]:
     return ()
 
 
+def sign_of(text: str) -> str | None:
+    """The comparison of the expression by its name in ``ast``: Gt, LtE …; None when it compares nothing."""
+    node = parsed(text)
+    return type(node.ops[0]).__name__ if isinstance(node, ast.Compare) else None
+
+
 def evaluate(text: str, find: Find) -> Value:
     """The value of the expression; None when a value in it does not exist, or nobody is the lowest."""
     node = parsed(text)

@@ -14,6 +14,7 @@ from puzzles.comparison import PolicyTable, policy_table
 from puzzles.derivations import derivation
 from puzzles.evidence import RULE_OF_METRIC, EvidenceRow, Scene, evidence
 from puzzles.exercise import Exercise
+from puzzles.expressions import names_in
 from puzzles.finished import Finished
 from puzzles.mistakes import hit
 from puzzles.solving import read_all, values
@@ -21,6 +22,7 @@ from puzzles.units import bound_of, digits, printed
 from puzzles.words import DASH, exact, run_name
 
 Answer = float | str | None
+USUAL = "waits"  # the rule of a question that names none
 
 
 class BeliefHit(msgspec.Struct, frozen=True):
@@ -111,7 +113,7 @@ class Judge(msgspec.Struct, frozen=True):
             right=fits,
             belief=None if given is None or fits else self._belief(field),
             derivation=derivation(field, self.runs, self.words),
-            rows=evidence(field.rule or RULE_OF_METRIC.get(field.metric, "waits"), self._scene(field)),
+            rows=self._rows(field.rule or RULE_OF_METRIC.get(field.metric, USUAL), field),
         )
 
     def _scene(self, field: Field) -> Scene:
@@ -135,7 +137,14 @@ class Judge(msgspec.Struct, frozen=True):
         return special if special in self.words else f"belief.{belief.name}"
 
     def _evidence(self, belief: Belief, field: Field) -> tuple[EvidenceRow, ...]:
-        return evidence(belief.rule, self._scene(field))
+        return self._rows(belief.rule, field)
+
+    def _rows(self, rule: str, field: Field) -> tuple[EvidenceRow, ...]:
+        """The ticks that settle ``field``. None for arithmetic that looks at no run: there the line of
+        arithmetic is what settles it, unless the exercise says by ``rule`` which ticks show it too."""
+        if rule == USUAL and field.value is not None and not of_runs(field.value, self.runs):
+            return ()
+        return evidence(rule, self._scene(field))
 
     def _blanks(self, field: Field) -> dict[str, str]:
         """The blanks a belief's sentence may use."""
@@ -178,3 +187,8 @@ def _difference(given: Answer, correct: Answer) -> float | None:
     if isinstance(given, float | int) and isinstance(correct, float):
         return float(exact(given) - exact(correct))
     return None
+
+
+def of_runs(value: str, runs: Mapping[str, object]) -> bool:
+    """Whether an expression looks at a run; else it is arithmetic, or about recorded figures."""
+    return any(path[0] in runs for path in names_in(value))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from markupsafe import Markup
+
 from app.components.base import component_words
 from app.pages.contents import MAIN
 from app.pages.standing import SIGNS, Standing, on_path
@@ -18,6 +20,7 @@ from puzzles.asking import right
 from puzzles.course import following, room_of
 from puzzles.judging import Item, Verdict, shown, verdict
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
+from puzzles.terms import Term, terms_of
 from puzzles.units import unit_name
 from puzzles.words import run_name
 
@@ -28,6 +31,11 @@ CALCULATOR_OF = {
     **dict.fromkeys(("tokens-per-round", "draft-cost", "how-many-guesses"), "rounds"),
     "little": "little",
 }
+
+
+# The table of policies in every verdict has these.
+OF_A_VERDICT = ("ttft", "tpot", "e2e", "p95", "slo", "goodput", "throughput", "backlog", "kv", "held")
+OF_THE_RULES = ("immediate", "static", "continuous")  # the rule card says what they do
 
 
 class Texts:
@@ -52,6 +60,7 @@ class Texts:
             "lead": self.puzzle_words("lead"),
             "calculator": CALCULATOR_OF.get(self.exercise.name),
             "rules": self.rules(),
+            "terms": self.terms(),
             "trace": trace_table(self.exercise, self.lesson.language),
             "observe_question": self.words("observe.question", field=observed.label(self.puzzle_words)),
             "observe_unit": unit_name(observed.unit, self.puzzle_words),
@@ -104,6 +113,15 @@ class Texts:
     def rules(self) -> str:
         """HTML of the rule card, as the pages without JavaScript print it."""
         return rule_card(self.exercise, self.lesson.language)
+
+    def terms(self) -> list[Term]:
+        """The terms this page uses, explained: those of its rules and questions, and of every verdict."""
+        words = self.puzzle_words
+        asked = (field.label(words) for field in fields(self.exercise))
+        parts = (text for part in self.parts() for text in part.values())
+        text = " ".join((words("lead"), Markup(self.rules()).striptags(), *parts, *asked))
+        found = terms_of(text, words, always=OF_A_VERDICT)
+        return [term for term in found if term.key not in OF_THE_RULES]
 
     @property
     def shown_runs(self) -> list[str]:

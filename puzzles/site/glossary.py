@@ -16,7 +16,20 @@ GROUPS = (
     Group("work", ("token", "tick", "prefill", "decode", "prompt", "slot")),
     Group(
         "times",
-        ("ttft", "tpot", "itl", "e2e", "queue", "p95", "censored", "slo", "goodput", "throughput", "little"),
+        (
+            "ttft",
+            "tpot",
+            "itl",
+            "e2e",
+            "queue",
+            "p95",
+            "censored",
+            "slo",
+            "attainment",
+            "goodput",
+            "throughput",
+            "little",
+        ),
     ),
     Group(
         "admission",
@@ -41,6 +54,7 @@ GROUPS = (
         (
             "kv",
             "kv_head",
+            "mla",
             "page",
             "table",
             "contiguous",
@@ -51,6 +65,7 @@ GROUPS = (
             "prefix_cache",
         ),
     ),
+    Group("machine", ("intensity", "roofline", "fusion", "flash_attention")),
     Group("speculation", ("draft", "acceptance", "round")),
-    Group("weights", ("quantization", "logit", "teacher_forced")),
+    Group("weights", ("quantization", "rtn", "gptq", "logit", "teacher_forced", "distillation", "pruning")),
 )

@@ -120,3 +120,24 @@ def test_a_run_that_is_missing_is_named() -> None:
     runs: dict[str, History] = {name: run for name, run in RUNS.items() if name != "slow"}
     with pytest.raises(KeyError, match="slow"):
         verdict(MAIN, {}, runs, "en")
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "14 × 2 + 2 = 30. 30 ≤ 16 is false."), ("zh", "14 × 2 + 2 = 30。30 ≤ 16：不成立。")],
+)
+def test_a_comparison_says_how_both_sides_compare_and_shows_no_tick(language: str, said: str) -> None:
+    """Whether a model fits into a card is no matter of what some request did in some tick."""
+    one = load("does-it-fit")
+    found = item(verdict(one, {"half_fits": "holds"}, histories(one), language), "half_fits")
+    assert found.derivation == said
+    assert found.belief is not None
+    assert (found.belief.evidence, found.rows) == ((), ())
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "decode: 0.20 s."), ("zh", "decode：0.20 s。")])
+def test_what_a_choice_is_made_from_has_its_unit(language: str, said: str) -> None:
+    one = load("where-the-time-goes")
+    found = item(verdict(one, {}, histories(one), language), "static_longest")
+    assert found.derivation.endswith(said)
+    assert found.rows

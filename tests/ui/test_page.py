@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -99,3 +100,17 @@ def test_the_focus_follows_the_step(learner: Learner) -> None:
     assert learner.focused()["id"] == "observe-title"
     learner.observe()
     assert learner.focused()["id"] == "verdict-title"
+
+
+@pytest.mark.parametrize(("language", "meaning"), [("en", "Queueing is in it"), ("zh", "排队和 prefill")])
+def test_a_term_is_explained_where_it_is_first_met(learner: Learner, language: str, meaning: str) -> None:
+    learner.open(f"?lang={language}")
+    terms = learner.find("#read details.terms")
+    expect(terms.locator("dl")).to_be_hidden()
+    terms.locator("summary").click()
+    expect(terms.locator("dt").filter(has_text="TTFT")).to_be_visible()
+    expect(terms.locator("dd").filter(has_text=meaning)).to_be_visible()
+    for name in ("TPOT", "p95", "SLO", "goodput", "KV cache"):
+        expect(terms.locator("dt").filter(has_text=re.compile(rf"^{name}\b"))).to_have_count(1)
+    terms.get_by_role("link").click()
+    expect(learner.find("dt#ttft")).to_be_visible()

@@ -425,6 +425,18 @@ def test_a_phone_never_scrolls_sideways(
     assert small == []
 
 
+def test_pictures_and_tables_have_the_width_beside_the_form(play: Player) -> None:
+    """At 1280 px nothing of a run is squeezed into a part of its column."""
+    play.page.set_viewport_size({"width": 1280, "height": 900})
+    play.run()
+    column = play.find(".results").evaluate("(one) => one.clientWidth")
+    assert column > 700
+    for part in ("#summary table", "#pictures table[role=grid]", "#pictures .bars"):
+        width = play.find(part).first.evaluate("(one) => one.getBoundingClientRect().right")
+        left = play.find(".results").evaluate("(one) => one.getBoundingClientRect().left")
+        assert width - left > 0.75 * column, part
+
+
 def test_everything_by_keyboard(play: Player) -> None:
     learner = play.learner
     play.find("h1").click()
