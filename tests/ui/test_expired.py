@@ -79,9 +79,7 @@ def refusals(server: Serving) -> list[str]:
     return [line for line in text.splitlines() if REFUSED in line]
 
 
-def test_c03_browser_back(
-    short_lived: tuple[Serving, Cable], learners: Callable[..., Learner]
-) -> None:
+def test_c03_browser_back(short_lived: tuple[Serving, Cable], learners: Callable[..., Learner]) -> None:
     server, _ = short_lived
     learner = learners(server)
     html = typed(learner)
@@ -236,7 +234,7 @@ def test_c03_a_browser_that_restores_its_tabs(
     html = typed(learner)
     learner.page.wait_for_timeout(1000)
     learner.context.close()
-    assert shutil  # noqa
+    assert shutil
     again = remembering(server)
     until_expired(again.page, html)
     print([page.url for page in again.context.pages])
