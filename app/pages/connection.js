@@ -40,11 +40,22 @@ class Connection {
     this.socket = null
     one("#offline a").addEventListener("click", (event) => { event.preventDefault(); this.askedToReload() })
     document.addEventListener("click", (event) => this.guard(event), { capture: true })
-    window.addEventListener("unhandledrejection", ({ reason }) => { if (/websocket/i.test(String(reason))) this.stillborn() })
+    this.watchSockets()
     for (const name of ["online", "offline", "pageshow"]) window.addEventListener(name, () => this.beat())
     document.addEventListener("visibilitychange", () => this.beat())
     setTimeout(() => { if (!ready()) this.say("late") }, FIRST)
     this.timer = setTimeout(() => this.beat(), BEAT)
+  }
+
+  /** Bokeh tells nobody when the first socket of a page is refused. */
+  watchSockets() {
+    const closed = () => this.stillborn()
+    window.WebSocket = class extends window.WebSocket {
+      constructor(...about) {
+        super(...about)
+        this.addEventListener("close", closed)
+      }
+    }
   }
 
   get lost() { return this.cut || this.deaf }
@@ -58,7 +69,7 @@ class Connection {
 
   /** Follow `document`, the one of Bokeh's session. */
   follow(document) {
-    document.on_event("connection_lost", ({ connection }) => this.socketLost(connection?.deref()))
+    document.on_event("connection_lost", (_, { connection }) => this.socketLost(connection.deref()))
     document.on_event("client_reconnected", () => this.socketBack())
   }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from asyncio import Future
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -27,6 +28,13 @@ TOO_BIG, REFUSED, LATER, BROKEN = 1009, 1008, 1013, 1002  # codes of closing
 
 # What tells a page that its messages are slowed down. Weak at both ends: a page that is gone is not kept.
 slowed: WeakKeyDictionary[Document, WeakMethod[Callable[[], None]]] = WeakKeyDictionary()
+
+
+def _written(write: Callable[..., Future[None]], *args: Any, **names: Any) -> Future[None]:
+    """Write. That the browser is gone is no error of this server, whoever forgets to ask for it."""
+    future = write(*args, **names)
+    future.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return future
 
 
 class LearnerSocket(SqueezedSocket):
@@ -62,6 +70,7 @@ class LearnerSocket(SqueezedSocket):
         protocol = super().get_websocket_protocol()
         if protocol is not None:
             protocol.close = partial(self._closed_by_protocol, protocol.close)  # type: ignore[method-assign]
+            protocol.write_message = partial(_written, protocol.write_message)  # type: ignore[method-assign]
         return protocol
 
     def _closed_by_protocol(
