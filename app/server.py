@@ -20,6 +20,8 @@ from app.worker import Runs, Worker, WorkerError
 if TYPE_CHECKING:
     from app.state.following import Following
 
+READERS = 2  # threads that only read
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -37,6 +39,7 @@ class Server:
         self.bench = Bench(settings)
         self.following: Following | None = None  # only where there is a class: see app.classroom
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
+        self._readers = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="reading")
 
     async def stored(
         self, call: Callable[Arguments, Result], *args: Arguments.args, **names: Arguments.kwargs
@@ -45,9 +48,25 @@ class Server:
 
         When it returns, what was written is on the disk. Raises StoreError: then nothing was written.
         """
+        return await self._in(self._writer, call, *args, **names)
+
+    async def looked_up(
+        self, call: Callable[Arguments, Result], *args: Arguments.args, **names: Arguments.kwargs
+    ) -> Result:
+        """``call``, which only reads, off the event loop: it waits for no writer, not even for one that is
+        stuck at a locked database. Raises StoreError."""
+        return await self._in(self._readers, call, *args, **names)
+
+    async def _in(
+        self,
+        threads: ThreadPoolExecutor,
+        call: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **names: Arguments.kwargs,
+    ) -> Result:
         loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(self._writer, lambda: call(*args, **names))
+            found = await loop.run_in_executor(threads, lambda: call(*args, **names))
         except (SQLAlchemyError, OSError) as error:
             raise self._failed(call, error) from error
         self._went_well(call)
@@ -86,6 +105,7 @@ class Server:
         await self.worker.close()
         await self.bench.close()
         self._writer.shutdown()
+        self._readers.shutdown()
         self.store.close()
 
 

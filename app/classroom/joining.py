@@ -21,13 +21,13 @@ class Door(Protocol):
 
 async def current_class() -> SchoolClass | None:
     """The class that goes on, None when it has ended."""
-    return await server().stored(server().store.classes.current)
+    return await server().looked_up(server().store.classes.current)
 
 
 async def member_of(handler: RequestHandler) -> Member | None:
     """Who this browser is in its class."""
     learner = learner_of(handler)
-    return await server().stored(server().store.classes.member, learner) if learner else None
+    return await server().looked_up(server().store.classes.member, learner) if learner else None
 
 
 async def is_inside(handler: Any) -> bool:

@@ -15,10 +15,10 @@ async def is_open() -> bool:
     """Whether the teacher has opened the answers. When nobody can say, they stay closed."""
     shared, since = server(), datetime.now(UTC) - A_LESSON
     try:
-        goes_on = await shared.stored(shared.store.classes.current)
+        goes_on = await shared.looked_up(shared.store.classes.current)
         if goes_on is None:
             return False
-        decided = await shared.stored(shared.store.classes.decided, goes_on.id, since=since)
+        decided = await shared.looked_up(shared.store.classes.decided, goes_on.id, since=since)
     except StoreError:
         return False
     return decided.of("").get(READING) is True

@@ -44,7 +44,7 @@ def install_class(classroom: Classroom) -> None:
     """Put the handlers of the class before those of the lab, and a door before the lab. Once per process."""
     install()
     shared = server()
-    shared.following = Following(shared.store.classes, shared.stored)
+    shared.following = Following(shared.store.classes, shared.looked_up)
     urls.toplevel_patterns[:0] = class_routes(classroom)
     urls.per_app_patterns[:] = [
         (pattern[0], _behind_the_door(classroom)) if pattern[1] is LearnerPage else pattern

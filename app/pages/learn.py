@@ -24,6 +24,7 @@ from app.pages.template import frame, template
 from app.pages.texts import Texts
 from app.server import Server
 from app.state import STEPS, Lesson, NotAllowed
+from app.state.directions import ENDED
 from app.state.following import Following
 from app.store import StoreError, Visit
 from app.texts import tidy
@@ -254,7 +255,8 @@ class LearnPage:
     def _refuse(self, error: NotAllowed) -> None:
         """Not now. The teacher may have decided something that this page had not heard of."""
         self.led.arrange()
-        self._tell(f"refused.{error.code}", kind="refused")
+        ended = self.lesson.direction.phase == ENDED  # then no sentence about later is true
+        self._tell("led.ended" if ended else f"refused.{error.code}", kind="refused")
 
     def say(self, text: str, kind: str) -> None:
         self.number += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
@@ -31,16 +31,17 @@ class TeacherHandler(ClassHandler):
         return self.classroom.gate.form_token(self)
 
     async def stored(self, call: Callable[..., Any], *args: Any, **names: Any) -> Any:
-        """What the store says. 503 when it says nothing."""
-        try:
-            return await server().stored(call, *args, **names)
-        except (SQLAlchemyError, ConnectionError) as error:
-            raise HTTPError(503) from error
+        """Change the store. 503 when it does not take it."""
+        return await _or_503(server().stored(call, *args, **names))
+
+    async def looked_up(self, call: Callable[..., Any], *args: Any, **names: Any) -> Any:
+        """What the store says, whoever writes meanwhile. 503 when it says nothing."""
+        return await _or_503(server().looked_up(call, *args, **names))
 
     async def looked_at(self) -> SchoolClass | None:
         """The class the address names, else the one that goes on, else the last one."""
         found: dict[int, SchoolClass] = {
-            one.id: one for one, _ in await self.stored(server().store.classes.all)
+            one.id: one for one, _ in await self.looked_up(server().store.classes.all)
         }
         asked = self.get_query_argument("class", "")
         if asked.isascii() and asked.isdigit() and int(asked) in found:
@@ -50,8 +51,15 @@ class TeacherHandler(ClassHandler):
 
     async def direction(self, school_class: SchoolClass, exercise: str) -> Direction:
         """Where that class is with that exercise."""
-        decided = await self.stored(server().store.classes.decided, school_class.id, exercise=exercise)
+        decided = await self.looked_up(server().store.classes.decided, school_class.id, exercise=exercise)
         return direction_of(decided.of(exercise), ended=decided.ended)
+
+
+async def _or_503(asked: Awaitable[Any]) -> Any:
+    try:
+        return await asked
+    except (SQLAlchemyError, ConnectionError) as error:
+        raise HTTPError(503) from error
 
 
 class TeacherForm(TeacherHandler):
@@ -65,7 +73,7 @@ class TeacherForm(TeacherHandler):
 
     async def current(self) -> SchoolClass:
         """The class that goes on. 409 when it has ended meanwhile."""
-        found: SchoolClass | None = await self.stored(server().store.classes.current)
+        found: SchoolClass | None = await self.looked_up(server().store.classes.current)
         if found is None:
             raise HTTPError(409)
         return found

@@ -17,7 +17,7 @@ class ClassList(TeacherHandler):
     async def get(self) -> None:
         recognise(self)
         words = class_words(language_of(self))
-        found: list[tuple[SchoolClass, int]] = await self.stored(server().store.classes.all)
+        found: list[tuple[SchoolClass, int]] = await self.looked_up(server().store.classes.all)
         rows = [(one, class_title(one, words), local(one.started), members) for one, members in found]
         asked = self.get_query_argument("delete", "")
         doomed = next((row for row in rows if str(row[0].id) == asked and row[0].ended), None)

@@ -19,10 +19,10 @@ class Export(TeacherHandler):
         if found is None:
             raise HTTPError(404)
         store = server().store
-        predictions = await self.stored(store.predictions, class_id=found.id)
+        predictions = await self.looked_up(store.predictions, class_id=found.id)
         names = None
         if self.get_query_argument("names", "") == "1":
-            members = await self.stored(store.classes.members, found.id)
+            members = await self.looked_up(store.classes.members, found.id)
             names = {one.learner: one.nickname or "" for one in members}
         make, mime = {"csv": (as_csv, "text/csv"), "json": (as_json, "application/json")}[kind]
         body = await asyncio.to_thread(make, predictions, self.classroom.judge, names)

@@ -29,7 +29,7 @@ class ProjectorHandler(TeacherHandler):
         if found is None:
             raise HTTPError(404)
         store = server().store
-        decided = await self.stored(store.classes.decided, found.id)
+        decided = await self.looked_up(store.classes.decided, found.id)
         name = self._exercise(decided)
         direction = direction_of(decided.of(name or ""), ended=decided.ended)
         ballots = await self._ballots(found, name)
@@ -42,7 +42,7 @@ class ProjectorHandler(TeacherHandler):
             "exercise": name,
             "title": title_of(name, language_of(self)) if name else "",
             "direction": direction,
-            "members": len(await self.stored(store.classes.members, found.id)),
+            "members": len(await self.looked_up(store.classes.members, found.id)),
             "ballots": ballots,
             "questions": questions,
         }
@@ -54,7 +54,7 @@ class ProjectorHandler(TeacherHandler):
     async def _ballots(self, found: SchoolClass, name: str | None) -> Ballots:
         if name is None:
             return ballots_of(())
-        return ballots_of(await self.stored(server().store.predictions, exercise=name, class_id=found.id))
+        return ballots_of(await self.looked_up(server().store.predictions, exercise=name, class_id=found.id))
 
 
 class Project(ProjectorHandler):

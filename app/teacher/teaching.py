@@ -77,10 +77,10 @@ class BoardPart(TeacherHandler):
 async def look(handler: TeacherHandler, found: SchoolClass) -> dict[str, Any]:
     """What the templates need to know about a class and one of its exercises."""
     store, language = server().store, language_of(handler)
-    steps = await handler.stored(store.first_attempts, class_id=found.id)
-    predictions = await handler.stored(store.predictions, class_id=found.id)
-    members = await handler.stored(store.classes.members, found.id)
-    decided = await handler.stored(store.classes.decided, found.id)
+    steps = await handler.looked_up(store.first_attempts, class_id=found.id)
+    predictions = await handler.looked_up(store.predictions, class_id=found.id)
+    members = await handler.looked_up(store.classes.members, found.id)
+    decided = await handler.looked_up(store.classes.decided, found.id)
     counts = count(predictions, steps, decided, language)
     name = chosen(handler.get_query_argument("exercise", ""), counts, decided)
     show = handler.get_query_argument("show", "") == "1"

@@ -41,3 +41,25 @@ def test_the_board_follows_the_class(
         assert complaints == []
     finally:
         context.close()
+
+
+def test_two_teachers_see_the_same_buttons(school: ClassServing, keys: Keys, browser: Browser) -> None:
+    """What one decides, the other's page has: no button of it tells of a phase that is over."""
+    context = browser.new_context()
+    try:
+        one, two = context.new_page(), context.new_page()
+        one.goto(f"{school.teacher}/teach?key={keys.teacher}")
+        for page in (one, two):
+            page.goto(f"{school.teacher}/teach?exercise=main&lang=en")
+        for phase in ("discuss", "run"):
+            one.click(f"button[name=phase][value={phase}]")
+            for page in (one, two):
+                expect(page.locator("[aria-current=step]")).to_have_attribute("value", phase, timeout=20_000)
+        two.get_by_role("button", name="Everyone to tick 0").click()
+        expect(one.get_by_role("button", name="One tick on")).to_have_attribute("value", "1", timeout=20_000)
+        one.get_by_role("button", name="Release").click()
+        expect(two.get_by_role("button", name="Everyone to tick 0")).to_be_visible(timeout=20_000)
+        one.click("button[name=phase][value=free]")
+        expect(two.locator("[aria-current=step]")).to_have_attribute("value", "free", timeout=20_000)
+    finally:
+        context.close()

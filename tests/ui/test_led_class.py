@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.classroom.keys import keys_in
+from app.classroom.words import class_words
 from app.words import app_words
 from tests.app.secrets import betrayed
 from tests.classroom.running import ClassServing
@@ -364,3 +365,30 @@ def test_nothing_of_the_run_is_sent_before_it_is_open_whatever_a_browser_says(
     learner.hears("led.run")
     learner.run()
     assert betrayed("\n".join(learner.received))
+
+
+def test_the_end_of_a_class_leaves_the_verdict_and_its_deletion_the_page(
+    own: ClassServing, browsers: Callable[..., Led], teacher: Callable[[str], TeachersPage]
+) -> None:
+    lead = teacher("en")
+    lead.lead("vote1")
+    learner = browsers()
+    learner.join()
+    learner.begin()
+    learner.vote(static__R02__ttft="0.43")
+    lead.lead("reveal")
+    learner.at("verdict")
+    expect(learner.find("#verdict-content table").first).to_be_visible(timeout=SOON)
+    lead.page.goto(f"{own.teacher}/teach/classes?lang=en")
+    lead.press("End the class")
+    learner.hears("led.ended")
+    learner.at("verdict")
+    expect(learner.find("#verdict-content table").first).to_be_visible()
+    learner.find("[data-command=again]").click()
+    expect(learner.find("#status[data-kind=refused]")).to_be_visible(timeout=SOON)  # nothing new begins
+    learner.hears("led.ended")
+    learner.at("verdict")
+    lead.page.goto(f"{own.teacher}/teach/classes?lang=en&delete=1")
+    lead.press("Delete for good")
+    learner.page.reload()
+    expect(learner.find("[role=status]")).to_have_text(class_words("en")("landing.over"), timeout=SOON)
