@@ -70,14 +70,14 @@ FIGURES = (*SHAPE, "per_token")
 
 
 WEIGHT_BITS = {"fp16": 16, "int8": 8, "int4": 4}
-SCALE_BITS, GROUP = 16, 32  # a narrow format keeps one scale for so many weights
+SCALE_BITS, GROUP = 16, 32  # int4 keeps one scale for so many weights; int8 one per channel: too few to count
 
 
 def weight_bytes(parameters: Fraction, form: str) -> Fraction:
-    """Bytes of so many weights in fp16, int8 or int4, scales included. Raises InputError."""
+    """Bytes of so many weights in fp16, int8 or int4, the scales of int4 included. Raises InputError."""
     if form not in WEIGHT_BITS:
         raise InputError(f"format {form!r} is not one of {', '.join(WEIGHT_BITS)}")
-    scales = Fraction(0) if form == "fp16" else Fraction(SCALE_BITS, GROUP)
+    scales = Fraction(SCALE_BITS, GROUP) if form == "int4" else Fraction(0)
     return parameters * (WEIGHT_BITS[form] + scales) / 8
 
 

@@ -16,6 +16,8 @@ from app.calculators.page import calculator_words, calculators_page, card
 from engine import InputError
 from engine.words import LANGUAGES
 from puzzles.calculator import little, model, speedup, weight_bytes
+from puzzles.weights_calculator import parameters
+from puzzles.weights_calculator import weight_bytes as of_a_model
 from tests.serving import Answer, Serving
 
 PATH = "/lab/calculators"
@@ -114,7 +116,9 @@ def test_the_three_of_littles_law_agree(rate: Fraction, stay: Fraction) -> None:
 
 
 def test_weights_have_scales() -> None:
-    assert weight_bytes(Fraction(64), "int8") == 64 + 2 * 2
+    assert weight_bytes(Fraction(64), "int8") == 64
+    for form in ("fp16", "int8", "int4"):  # the table of the room says the same
+        assert weight_bytes(parameters("qwen3_14b"), form) == of_a_model("qwen3_14b", form)
     with pytest.raises(InputError, match="'int5' is not one of fp16, int8, int4"):
         weight_bytes(Fraction(1), "int5")
 
