@@ -145,7 +145,7 @@ def test_nicknames_are_shown_escaped_and_only_to_the_teacher(
     lock_of(store, str(learner))
     board = teacher.get("/teach/board?exercise=main&lang=en").text
     assert "<script>" not in board
-    assert "Locked: &lt;script&gt;alert(1)&lt;/script&gt;" in board
+    assert "Locked: <bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi>" in board
     assert "Not yet: 1 without a nickname" in board
     for page in (nameless.get("/"), nameless.get("/app"), teacher.get("/teach/project")):
         assert "alert(1)" not in page.text
