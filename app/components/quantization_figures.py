@@ -35,6 +35,16 @@ STYLE = """
   --bk-group-text-color: var(--ink);
   --bk-separator-line-color: var(--line);
 }
+.bk-Tooltip {
+  --background-color: var(--paper);
+  --color: var(--ink);
+  --divider-color: var(--edge);
+  --icon-color: var(--ink);
+  --tooltip-color: var(--paper);
+  --tooltip-text: var(--ink);
+  --tooltip-border: var(--edge);
+  --tooltip-arrow-color: var(--paper);
+}
 """
 
 

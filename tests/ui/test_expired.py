@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,8 @@ class SlowScripts:
         """The next script that is asked for comes when the token has run out."""
         while not self.held:
             self.page.wait_for_timeout(50)
-        until_expired(self.page, self.page.content())
+        until = time.time() + LIFE + 1  # the token was made before the script was asked for
+        self.page.wait_for_function("until => Date.now() / 1000 > until", arg=until, timeout=BACK)
         self.held.pop().continue_()
 
 

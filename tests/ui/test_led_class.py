@@ -131,7 +131,7 @@ def teacher(browser: Browser, own: ClassServing) -> Iterator[Callable[[str], Tea
 
     yield make
     context.close()
-    assert complaints == []
+    assert [said for said in complaints if "ERR_CONNECTION" not in said] == []  # but for a server that is away
 
 
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -331,6 +331,47 @@ def test_a_phone_that_slept_wakes_where_the_class_is(
         expect(phone.find("#verdict-content table").first).to_be_visible(timeout=SOON)
     finally:
         cable.close()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_server_that_starts_again_in_a_led_exercise_finds_the_class(
+    own: ClassServing, browsers: Callable[..., Led], teacher: Callable[[str], TeachersPage], language: str
+) -> None:
+    """Killed in vote 1 with a draft typed, and in lock step; the cookies of both sides still let them in."""
+    lead, learner = teacher(language), browsers(language)
+    learner.expected = ["WebSocket", "ERR_", "Failed to", "Lost websocket", "Unable to", "reconnect"]
+    lead.lead("vote1")
+    learner.join("Ada")
+    learner.begin()
+    own.stop(kill=True)
+    expect(learner.find("#offline[role=alert]")).to_contain_text(app_words(language)("offline.title"))
+    learner.find(f"#predict [name='{FIELD}']").fill("0.66")
+    own.start()
+    expect(learner.find("#offline")).to_be_hidden(timeout=60_000)
+    learner.ready()
+    learner.hears("led.vote1")
+    assert learner.shown(FIELD) == "0.66"
+    learner.vote(static__R02__ttft="0.66")
+    begin, on, _ = LOCK_STEP[language]
+    lead.page.goto(lead.address())
+    lead.press(begin)
+    lead.lead("run")
+    learner.hears("led.tick", tick=0)
+    lead.press(on)
+    learner.page.wait_for_function("window.ticklab.tick === 1", timeout=SOON)
+    own.stop(kill=True)
+    expect(learner.find("#offline")).to_be_visible(timeout=SOON)
+    own.start()
+    expect(learner.find("#offline")).to_be_hidden(timeout=60_000)
+    learner.ready()
+    learner.hears("led.tick", tick=1)
+    learner.page.wait_for_function("window.ticklab.tick === 1", timeout=SOON)
+    lead.page.goto(lead.address())
+    lead.press(on)
+    learner.hears("led.tick", tick=2)
+    lead.lead("reveal")
+    learner.at("verdict")
+    expect(learner.find("#verdict-content table").first).to_be_visible(timeout=SOON)
 
 
 def test_nothing_of_the_run_is_sent_before_it_is_open_whatever_a_browser_says(

@@ -70,3 +70,103 @@ def computed(learner: Learner, name: str) -> Colour:
 def switch(learner: Learner, theme: str) -> None:
     learner.find("#theme").select_option(theme)
     learner.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+FIGURES = """() => [...Bokeh.index.query((one) => typeof one.request_repaint === "function")].map((view) => {
+  const place = view.el.getBoundingClientRect()
+  const { left, top, width, height } = view.frame.bbox
+  const glyph = view.renderer_views ? [...view.renderer_views.values()].filter((one) => one.glyph?.model.marker)[0] : null
+  return { place: [place.x + scrollX, place.y + scrollY, place.width, place.height], frame: [left, top, width, height],
+    mark: glyph ? [glyph.glyph.sx[0], glyph.glyph.sy[0]] : null }
+})"""
+
+
+def figures(learner: Learner) -> list[dict[str, Any]]:
+    """Where each figure of Bokeh stands on the page, and its frame in it; in the order of the page."""
+    found = list({tuple(one["place"]): one for one in learner.page.evaluate(FIGURES)}.values())
+    return sorted(found, key=lambda one: (one["place"][1], one["place"][0]))
+
+
+def check_figures(learner: Learner, theme: str) -> None:
+    """Ground, grid, text of the axes, series, legend and hover of every figure, as they are painted."""
+    paper, line = computed(learner, "--paper"), computed(learner, "--line")
+    assert (luminance(paper) < 0.2) == (theme == "dark")
+    page = np.asarray(Image.open(io.BytesIO(learner.page.screenshot(full_page=True))).convert("RGB"))
+    found = figures(learner)
+    assert len(found) == 2
+    for figure in found:
+        x, y, width, height = (round(part) for part in figure["place"])
+        picture = page[y : y + height, x : x + width]
+        left, top, wide, high = (round(part) for part in figure["frame"])
+        inside = picture[top : top + high, left : left + wide]
+        assert commonest(picture) == commonest(inside) == paper
+        assert np.abs(inside.astype(int) - line).sum(axis=2).min() <= 6, "no grid in its colour"
+        assert strongest(picture[:, : left - 8], paper) >= ENOUGH
+        assert strongest(picture[top + high + 8 :], paper) >= ENOUGH
+        for colour in SERIES.values():
+            assert np.abs(inside.astype(int) - colour).sum(axis=2).min() <= 12, "a series is not painted"
+            assert contrast(colour, paper) >= TOLD_APART
+    legend = pixels(learner.find(".lab-quantization .legend"))
+    assert commonest(legend) == paper
+    assert strongest(legend, paper) >= ENOUGH
+    check_hover(learner, paper, theme)
+
+
+def check_hover(learner: Learner, paper: Colour, theme: str) -> None:
+    """The box that comes when the pointer is on a mark."""
+    learner.find(".lab-quantization .holder").first.scroll_into_view_if_needed()
+    figure = figures(learner)[0]
+    scrolled = learner.page.evaluate("[scrollX, scrollY]")
+    learner.page.mouse.move(0, 0)
+    learner.page.mouse.move(
+        figure["place"][0] - scrolled[0] + figure["mark"][0],
+        figure["place"][1] - scrolled[1] + figure["mark"][1],
+        steps=5,
+    )
+    box = learner.find(".bk-Tooltip:visible").first
+    expect(box).to_be_visible()
+    picture = pixels(box)
+    ground = commonest(picture)
+    assert (luminance(ground) < 0.2) == (theme == "dark"), ground
+    assert strongest(picture, ground) >= ENOUGH
+    learner.page.mouse.move(0, 0)
+
+
+def make_figures(learner: Learner) -> None:
+    learner.find(".lab-quantization button").click()
+    expect(learner.find(".lab-quantization .holder").first).to_be_visible(timeout=120_000)
+    learner.page.wait_for_function(
+        "[...Bokeh.index.query((one) => typeof one.request_repaint === 'function')].length >= 2",
+        timeout=60_000,
+    )
+
+
+def test_c07_figures_follow_the_theme_whenever_it_is_switched(learner: Learner) -> None:
+    """Before the first figure, after it, and back; while a run plays."""
+    learner.open()
+    switch(learner, "dark")
+    learner.predict()
+    learner.run()
+    make_figures(learner)
+    check_figures(learner, "dark")
+    switch(learner, "light")
+    check_figures(learner, "light")
+    learner.find("#run button.play").click()
+    switch(learner, "dark")
+    assert learner.page.evaluate("window.ticklab.tick") < 18  # it still plays
+    check_figures(learner, "dark")
+
+
+def test_c07_a_figure_made_after_the_switch(learners: Callable[..., Learner], lab: Serving) -> None:
+    """The system's own theme first; then another is chosen, then the figures are made."""
+    learner = learners(lab, color_scheme="dark")
+    learner.predict()
+    learner.run()
+    switch(learner, "light")
+    make_figures(learner)
+    check_figures(learner, "light")
+    switch(learner, "auto")
+    check_figures(learner, "dark")
+    learner.page.emulate_media(color_scheme="light")
+    switch(learner, "auto")
+    check_figures(learner, "light")
