@@ -130,7 +130,9 @@ def teacher(browser: Browser, own: ClassServing) -> Iterator[Callable[[str], Tea
 
     yield make
     context.close()
-    assert [said for said in complaints if "ERR_CONNECTION" not in said] == []  # but for a server that is away
+    assert [
+        said for said in complaints if "ERR_CONNECTION" not in said
+    ] == []  # but for a server that is away
 
 
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
