@@ -33,7 +33,7 @@ ARGUMENTS = (
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests last: while Playwright lives, no test of the same process may start an event loop."""
-    items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
+    items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ class Player {
     this.tick = model.tick
     this.speed = 2
     this.playing = false
+    this.late = null // a tick of the server whose delivery is still to come
     this.wanted = null // "step", "end" or null: what the server has been asked for
     this.timer = null
     this.build()
@@ -109,7 +110,9 @@ class Player {
   /** The server moved the tick. One that comes before its delivery is shown with it, see `delivered`. */
   sent() {
     const { tick, known } = this.model
-    if (tick !== this.tick && tick < known && !this.playing) this.go(tick, { silent: true })
+    if (tick === this.tick || this.playing) return
+    if (tick < known) this.go(tick, { silent: true })
+    else this.late = tick
   }
 
   step(direction) {
@@ -187,6 +190,8 @@ class Player {
       return
     }
     const came = this.tick < this.model.known - 1
+    const late = this.late !== null && this.late < this.model.known ? this.late : null
+    if (late !== null) this.late = null
     if (wanted === "step" && (came || this.final !== null)) {
       this.settle()
       this.go(this.tick + 1)
@@ -195,8 +200,13 @@ class Player {
       this.settle()
       this.go(this.final)
       this.announce()
+<<<<<<< HEAD
     } else {
       this.sent() // a teacher's tick that came before its delivery
+=======
+    } else if (late !== null && !wanted && !this.playing) {
+      this.go(late, { silent: true })
+>>>>>>> part/reconnect
     }
     this.paint()
   }

@@ -21,6 +21,9 @@ MARKS = {"int8": ("#2a86c8", "circle"), "int4": ("#d55e00", "square")}
 OTHER = ("#8a8f98", "triangle")
 FONT = "system-ui, sans-serif"
 
+# Not as pairs: Bokeh writes their names in a blue of its own that is too faint on white.
+HOVER = "<div><strong>@name</strong> @x</div><div>@text</div>"
+
 STYLE = """
 :host {
   --bk-background-fill-color: var(--paper);
@@ -34,16 +37,6 @@ STYLE = """
   --bk-axis-label-text-color: var(--ink);
   --bk-group-text-color: var(--ink);
   --bk-separator-line-color: var(--line);
-}
-.bk-Tooltip {
-  --background-color: var(--paper);
-  --color: var(--ink);
-  --divider-color: var(--edge);
-  --icon-color: var(--ink);
-  --tooltip-color: var(--paper);
-  --tooltip-text: var(--ink);
-  --tooltip-border: var(--edge);
-  --tooltip-arrow-color: var(--paper);
 }
 """
 
@@ -182,4 +175,4 @@ def _marks(plot: Any, name: str, data: dict[str, Any]) -> None:
     source = ColumnDataSource(data | {"name": [name] * len(data["x"])}, syncable=False)
     plot.line("x", "y", source=source, color=colour, line_width=1.5, line_alpha=0.6)
     marks = plot.scatter("x", "y", source=source, marker=marker, size=9, color=colour)
-    plot.add_tools(HoverTool(renderers=[marks], tooltips=[("@name", "@x"), ("", "@text")]))
+    plot.add_tools(HoverTool(renderers=[marks], tooltips=HOVER))

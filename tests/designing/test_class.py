@@ -49,7 +49,7 @@ def test_a_lock_shows_on_the_board_and_in_the_exports(school: ClassServing) -> N
         assert part.status == 200
         assert "<strong>1</strong>" in part.text
     rows = teacher.get("/teach/predictions.csv").text
-    assert "design,1,1" in rows
+    assert '"design",1,1' in rows
     assert "step_time,burstiness,output_lengths" in rows
     assert "expect_rank" in teacher.get("/teach/predictions.json").text
     guest.press("run")

@@ -16,10 +16,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from app.play.words import play_page_words
 from app.words import app_words
 from tests.serving import Answer, Serving, free_port
 from tests.ui.cable import Cable
 from tests.ui.learner import Learner
+from tests.ui.test_play import Player
 
 pytestmark = pytest.mark.ui
 
@@ -248,9 +250,6 @@ def test_c02_free_play_says_what_a_cut_took(
     kind: str, language: str, tmp_path: Path, learners: Callable[..., Learner]
 ) -> None:
     """A result is never replaced by nothing without a word, and what was typed is there."""
-    from app.play.words import play_page_words
-    from tests.ui.test_play import Player
-
     options = ("--unused-session-lifetime", str(LIFETIME[kind]), "--check-unused-sessions", "500")
     with cabled(tmp_path, *options) as (server, cable):
         learner = learners(server)

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.ui
 ENOUGH = 4.5  # WCAG: contrast of text
 TOLD_APART = 3.0  # WCAG: contrast of what is drawn
 SERIES = {"int8": (0x2A, 0x86, 0xC8), "int4": (0xD5, 0x5E, 0x00)}
-PAPER = "getComputedStyle(document.body).getPropertyValue('--paper')"
 Colour = tuple[int, ...]
 
 
@@ -72,13 +71,17 @@ def switch(learner: Learner, theme: str) -> None:
     learner.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-FIGURES = """() => [...Bokeh.index.query((one) => typeof one.request_repaint === "function")].map((view) => {
+PLOTS = "[...Bokeh.index.query((one) => typeof one.request_repaint === 'function')]"
+FIGURES = f"""() => {PLOTS}.map((view) => {{
   const place = view.el.getBoundingClientRect()
-  const { left, top, width, height } = view.frame.bbox
-  const glyph = view.renderer_views ? [...view.renderer_views.values()].filter((one) => one.glyph?.model.marker)[0] : null
-  return { place: [place.x + scrollX, place.y + scrollY, place.width, place.height], frame: [left, top, width, height],
-    mark: glyph ? [glyph.glyph.sx[0], glyph.glyph.sy[0]] : null }
-})"""
+  const {{ left, top, width, height }} = view.frame.bbox
+  const marks = [...view.renderer_views.values()].find((one) => one.glyph?.model.marker)
+  return {{
+    place: [place.x + scrollX, place.y + scrollY, place.width, place.height],
+    frame: [left, top, width, height],
+    mark: [marks.glyph.sx[0], marks.glyph.sy[0]],
+  }}
+}})"""
 
 
 def figures(learner: Learner) -> list[dict[str, Any]]:
@@ -135,10 +138,7 @@ def check_hover(learner: Learner, paper: Colour, theme: str) -> None:
 def make_figures(learner: Learner) -> None:
     learner.find(".lab-quantization button").click()
     expect(learner.find(".lab-quantization .holder").first).to_be_visible(timeout=120_000)
-    learner.page.wait_for_function(
-        "[...Bokeh.index.query((one) => typeof one.request_repaint === 'function')].length >= 2",
-        timeout=60_000,
-    )
+    learner.page.wait_for_function(f"{PLOTS}.length >= 2", timeout=60_000)
 
 
 def test_c07_figures_follow_the_theme_whenever_it_is_switched(learner: Learner) -> None:
