@@ -200,13 +200,8 @@ class Player {
       this.settle()
       this.go(this.final)
       this.announce()
-<<<<<<< HEAD
-    } else {
-      this.sent() // a teacher's tick that came before its delivery
-=======
     } else if (late !== null && !wanted && !this.playing) {
       this.go(late, { silent: true })
->>>>>>> part/reconnect
     }
     this.paint()
   }
