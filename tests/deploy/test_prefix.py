@@ -144,7 +144,7 @@ def test_the_exercise_under_a_prefix(
     learner.page.goto(f"{school.url}/")
     learner.find("#code").fill(keys.join)
     learner.find("form button").click()
-    learner.find("a.primary").click()
+    learner.find("form[method=post] button.primary").click()
     learner.ready()
     learner.read("?lang=zh")
     learner.fill()

@@ -54,7 +54,7 @@ def test_a_lock_shows_on_the_board_and_in_the_exports(school: ClassServing) -> N
     assert "expect_rank" in teacher.get("/teach/predictions.json").text
     guest.press("run")
     assert guest.step == "Observe"
-    assert "run" in teacher.get("/teach/board?exercise=design").text.lower()
+    assert "run" in teacher.get("/teach/board?exercise=design&lang=en").text.lower()
 
 
 def test_its_page_to_read_is_closed_until_the_teacher_opens_it(school: ClassServing) -> None:

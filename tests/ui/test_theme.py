@@ -6,13 +6,15 @@ What is measured is what is painted: the pixels of Bokeh's canvas, and the colou
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
+from tests.serving import Serving
 from tests.ui.learner import Learner
 
 pytestmark = pytest.mark.ui
