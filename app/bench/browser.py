@@ -129,12 +129,19 @@ class Watch:
         await page.locator("#run select").select_option("8")
         await page.locator("#run button.play").focus()
         await page.keyboard.press("Home")
-        await page.wait_for_function("window.ticklab.tick === -1")
+        await until(page, "window.ticklab.tick === -1")
         await page.wait_for_timeout(SETTLED)
         before = self.sent
         await page.locator("#run button.play").click()
-        await page.wait_for_function(f"window.ticklab.tick >= {last - 1}")
+        await until(page, f"window.ticklab.tick >= {last - 1}")
         self.seen.sent, self.seen.played_ticks = self.sent - before, int(last)
+
+
+async def until(page: Any, expression: str) -> None:
+    """Wait until ``expression`` is true. Playwright's own wait is evaluated in the page, whose policy forbids it."""
+    async with asyncio.timeout(PATIENCE / 1000):
+        while not await page.evaluate(expression):
+            await asyncio.sleep(0.05)
 
 
 async def repeated(measure: Callable[[], Awaitable[float]], times: int) -> Spread | None:

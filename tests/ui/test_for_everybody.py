@@ -262,7 +262,7 @@ def test_the_calculators_need_no_script(learners: Callable[..., Learner], lab: S
 
 def test_an_exercise_leads_to_its_calculator_and_back(learner: Learner) -> None:
     learner.open("?ex=does-it-fit")
-    learner.find(".beside a").click()
+    learner.find(".beside a[href*=calculators]").click()
     expect(learner.page.locator("#fit")).to_be_in_viewport()
     learner.page.get_by_role("link", name="Back to the lab").click()
     learner.ready()
