@@ -138,7 +138,7 @@ class Watch:
 
 
 async def until(page: Any, expression: str) -> None:
-    """Wait until ``expression`` is true. Playwright's own wait is evaluated in the page, whose policy forbids it."""
+    """Wait until ``expression`` is true; Playwright's own wait needs ``eval``, which the page forbids."""
     async with asyncio.timeout(PATIENCE / 1000):
         while not await page.evaluate(expression):
             await asyncio.sleep(0.05)
