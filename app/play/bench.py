@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any, ClassVar
 
 from app.play.spec import Answer, Drop, Go, Job, News, Unknown, replies
@@ -26,7 +26,7 @@ class Bench(Worker):
         super().__init__(settings)
         self._dropping: set[asyncio.Task[None]] = set()
 
-    async def news(self, job: Job) -> AsyncIterator[News]:
+    async def news(self, job: Job) -> AsyncGenerator[News, None]:
         """The news of ``job`` until it is done. Raises WorkerError, as all calls of a Worker."""
         key, spent, done = secrets.token_hex(8), 0.0, False
         rest: Job | None = job

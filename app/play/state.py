@@ -83,7 +83,7 @@ class Play(param.Parameterized):
                     return
                 yield one
         finally:
-            await news.aclose()  # type: ignore[attr-defined]
+            await news.aclose()
 
     def _take(self, news: News, job: Job) -> None:
         if isinstance(news, Going):
