@@ -32,6 +32,12 @@ const kept = {
   },
 }
 
+/** Bokeh keeps the half of a message that a cut left behind, and would read the next socket's first words
+ * as its other half. */
+function forgetHalf(socket) {
+  if (socket?._receiver) socket._receiver = new socket._receiver.constructor()
+}
+
 class Connection {
   constructor() {
     this.cut = false // Bokeh's socket is closed
@@ -75,6 +81,7 @@ class Connection {
 
   socketLost(socket) {
     this.socket = socket ?? this.socket
+    forgetHalf(this.socket)
     if (this.cut) return
     this.cut = true
     this.answered = 0

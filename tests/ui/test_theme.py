@@ -153,9 +153,11 @@ def test_c07_figures_follow_the_theme_whenever_it_is_switched(learner: Learner) 
     check_figures(learner, "dark")
     switch(learner, "light")
     check_figures(learner, "light")
+    learner.find("#run .speed select").select_option(index=0)  # the slowest: it plays on while all is checked
     learner.find("#run button.play").click()
     switch(learner, "dark")
     assert learner.page.evaluate("window.ticklab.tick") < 18  # it still plays
+    learner.find("#run button.play").click()  # what moves cannot be measured
     check_figures(learner, "dark")
 
 
