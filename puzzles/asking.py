@@ -56,7 +56,12 @@ class Field(msgspec.Struct, frozen=True):
 
 
 def fields(exercise: Exercise) -> tuple[Field, ...]:
-    """Every field, in the order in which they are asked: part by part, grids before single questions."""
+    """Every field, in the order in which they are asked. An exercise works them out once."""
+    return exercise.fields
+
+
+def every_field(exercise: Exercise) -> tuple[Field, ...]:
+    """The fields worked out anew: part by part, grids before single questions."""
     found = [field for question in exercise.questions for field in _fields(exercise, question)]
     found += [_asked(exercise, ask) for ask in exercise.asks]
     parts = [part.name for part in exercise.parts]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,6 +13,9 @@ from engine.service import SETTINGS
 from engine.words import Catalogue
 from puzzles.edits import Edits, edited
 from puzzles.words import filled_texts, puzzle_words
+
+if TYPE_CHECKING:
+    from puzzles.asking import Field
 
 Span = tuple[int, int]  # least and most, both included
 PART = "question"  # the part of an exercise that has only one
@@ -132,7 +136,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tpot: Decimal | None = None
 
 
-class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """One exercise. ``seed`` is 0 for the trace of the file, else that of the variant.
 
     ``trace`` names a trace the engine owns; else ``requests`` lists one, or ``drawn`` says how to make one.
@@ -171,6 +175,13 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         from puzzles.variants import variant
 
         return variant(self, seed)
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """Every answer to give, in the order in which they are asked (``puzzles.asking``)."""
+        from puzzles.asking import every_field
+
+        return every_field(self)
 
     def run(self, name: str) -> Run:
         """The run of that name. Raises KeyError."""

@@ -32,7 +32,7 @@ The run
     ``tick`` (written by the browser when the learner stops, steps, jumps or drops the slider),
     ``request_step`` and ``request_end`` (events: deliver more, then raise ``known``), ``problem``.
 Pictures of it (all read ``Runs``; ``names`` chooses runs, in order, ``titles`` calls them otherwise)
-    ``Timelines``: ``predictions`` {run: {request: TTFT in seconds}}; ``legend``.
+    ``Timelines``: ``predictions`` {run: {request: TTFT in seconds}}; ``legend``; ``flags``.
     ``Strip``: prefill, decode slots and KV of each run at the page's tick.
     ``PageMaps``: the KV pool, paged or contiguous, who owns what and how much is written.
     ``Backlog``: requests waiting, over time.

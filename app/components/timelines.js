@@ -162,7 +162,7 @@ class Timelines {
     const kinds = new Set(this.runs.flatMap((run) => run.rows.flatMap((row) => row.cells.map((cell) => cell.kind))))
     const letters = new Map(this.runs.flatMap((run) => run.rows.flatMap((row) => row.cells.map((cell) => [cell.kind, cell.letter]))))
     const item = (kind) => h("li", {}, h("span", { class: `sample r0 k-${kind}`, "aria-hidden": "true", text: letters.get(kind) ?? this.words[`cell.${kind}.letter`] ?? "" }), this.words[`cell.${kind}`])
-    const flag = projected() ? [] : [["flag", this.words.mark_flag]]
+    const flag = projected() || !this.model.flags ? [] : [["flag", this.words.mark_flag]]
     const marks = [["arrival", this.words.mark_arrival], ...flag, ["came", this.words.mark_came]]
     this.legend.setAttribute("aria-label", this.words.legend)
     this.legend.replaceChildren(

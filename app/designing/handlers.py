@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.exc import SQLAlchemyError
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
 from app.designing.bench import Busy, bench
@@ -19,16 +17,11 @@ from app.store import STEPS
 from app.web.answers import compress_answers
 from app.web.forms import demand_own_form
 from app.web.identity import LEARNER, known_learner, language_of, recognise
+from app.web.policy import POLICY, page_policy
 from puzzles.design import FIELDS
 from puzzles.design.words import design_words
 
-log = logging.getLogger(__name__)
-
 FILES = Path(__file__).parent / "files"
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
-)
 PLACES = {"check": "#check", "lock": "#run-part", "run": "#observe-part", "observe": "#verdict-part"}
 
 
@@ -36,9 +29,7 @@ class DesignPage(RequestHandler):
     """The page. A form is answered by sending the browser to it again, so that a reload sends nothing."""
 
     def set_default_headers(self) -> None:
-        self.set_header("Content-Security-Policy", POLICY)
-        self.set_header("X-Content-Type-Options", "nosniff")
-        self.set_header("Referrer-Policy", "same-origin")
+        self.set_header(POLICY, page_policy())
         self.set_header("Cache-Control", "no-store")
 
     async def prepare(self) -> None:
@@ -96,8 +87,7 @@ class DesignPage(RequestHandler):
         """A call that reads or writes the store. 503 when it cannot be reached."""
         try:
             return await server().stored(call, server(), *args)
-        except (SQLAlchemyError, ConnectionError) as error:
-            log.error("the database does not answer: %r", error)
+        except ConnectionError as error:
             raise HTTPError(503) from error
 
     def _page(self, name: str, **values: Any) -> str:
@@ -117,7 +107,7 @@ PLAIN = {"run": ran, "again": again}
 
 
 class DesignFiles(StaticFileHandler):
-    """The style sheet and the script of the page."""
+    """The style sheet of the page."""
 
     def set_extra_headers(self, path: str) -> None:
         self.set_header("Cache-Control", "no-cache")

@@ -17,7 +17,7 @@ class Pictures:
     def __init__(self, language: str) -> None:
         self.player = Player(language=language)
         self.runs = Runs(language=language, data=EMPTY)  # sent whole, as JSON that was made elsewhere
-        self.timelines = Timelines(language=language)
+        self.timelines = Timelines(language=language, flags=False)
         self.slow = Timelines(language=language, names=NOBODY, legend=False)
         self.pages = PageMaps(language=language)
         self.streams = Streams(language=language, names=NOBODY)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, ref
@@ -13,8 +13,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.state.directions import Direction, direction_of
 from app.store import Classes, Decided
-
-log = logging.getLogger(__name__)
 
 EVERY = 1.0  # seconds between two looks
 
@@ -77,10 +75,8 @@ class Following:
 
     async def _watch(self) -> None:
         while self._pages:
-            try:
+            with suppress(SQLAlchemyError, ConnectionError):  # whoever asked the database has told of it
                 await self.look()
-            except (SQLAlchemyError, ConnectionError) as error:
-                log.warning("nobody can say what the teacher decided: %r", error)
             await asyncio.sleep(self._every)
 
     async def look(self) -> None:

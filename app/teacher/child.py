@@ -17,6 +17,7 @@ from tornado.web import Application, RequestHandler
 from app.classroom.classroom import Classroom
 from app.classroom.keys import Keys
 from app.classroom.options import Options
+from app.journal import tell
 from app.teacher.routes import teacher_routes
 from app.web.policy import SafeHeaders
 
@@ -64,7 +65,7 @@ async def tidy(shared: Any) -> None:
     while True:
         await asyncio.sleep(DAY)
         for class_id in await shared.stored(shared.store.classes.delete_expired):
-            log.warning("class %d was kept long enough and is deleted", class_id)
+            tell("class.expired", logging.WARNING, number=class_id)
 
 
 def wait_for_the_end(loop: asyncio.AbstractEventLoop, over: asyncio.Event) -> None:

@@ -11,9 +11,8 @@ from types import TracebackType
 import msgspec
 
 from app.classroom.classroom import Classroom
+from app.journal import tell
 from app.worker.client import child_environment
-
-log = logging.getLogger(__name__)
 
 PAUSE = 1.0  # seconds before a server that has ended is started again
 GRACE = 5.0  # seconds to end by itself
@@ -66,5 +65,5 @@ class TeacherProcess:
             status = self._process.wait()
             if self._over.wait(PAUSE):
                 return
-            log.error("the teacher's server ended with status %s and is started again", status)
+            tell("teacher.ended", logging.ERROR, status=status)
             self._process = self._start()

@@ -16,11 +16,10 @@ from bokeh.server.session import ServerSession
 from bokeh.util.token import get_session_id
 from tornado.websocket import WebSocketProtocol
 
+from app.journal import tell
 from app.web.incoming import KINDS, allowed
 from app.web.limits import limits
 from app.web.squeezed import SqueezedSocket
-
-log = logging.getLogger(__name__)
 
 LATEST = 10.0  # seconds by which a message is delayed at most
 DEAR = {"PULL-DOC-REQ": 20.0}  # what costs the server more than one message
@@ -77,11 +76,7 @@ class LearnerSocket(SqueezedSocket):
         self, close: Callable[..., None], code: int | None = None, why: str | None = None
     ) -> None:
         if code == TOO_BIG and why and why.startswith("message too big"):
-            log.warning(
-                "the websocket of %s was closed: a message of more than %d bytes",
-                self._address(),
-                self._limit,
-            )
+            tell("socket.big", logging.WARNING, address=self._address(), most=self._limit)
         close(code, why)
 
     async def on_message(self, fragment: str | bytes) -> None:
@@ -131,23 +126,23 @@ class LearnerSocket(SqueezedSocket):
         if self._told:
             return
         self._told = True
-        log.warning("messages from %s are slowed down: there are too many", self._address())
-        tell = slowed[document]() if document in slowed else None
-        if tell is not None:
-            document.add_next_tick_callback(tell)
+        tell("socket.slowed", logging.WARNING, address=self._address())
+        say = slowed[document]() if document in slowed else None
+        if say is not None:
+            document.add_next_tick_callback(say)
 
     # ---- one line each -------------------------------------------------------------------------
 
     def _refused(self, what: str) -> None:
         self._refusals += 1
         if self._refusals <= 3:  # whoever goes on is known by then
-            log.warning("refused from %s: %s", self._address(), what)
+            tell("socket.refused", logging.WARNING, address=self._address(), what=what)
 
     def _shut(self, code: int, why: str) -> None:
         if self._is_shut:  # more had come before the end of it was heard
             return
         self._is_shut = True
-        log.warning("the websocket of %s was closed: %s", self._address(), why)
+        tell("socket.closed", logging.WARNING, address=self._address(), why=why)
         self.close(code, why[:100])
 
     def _address(self) -> str:

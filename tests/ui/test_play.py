@@ -84,6 +84,9 @@ def test_three_policies_side_by_side(play: Player) -> None:
     cell = play.find("#pictures [role=gridcell][data-request=R02][data-tick='3']").first
     cell.hover()
     expect(play.find(".why").first).to_contain_text("one request runs at a time")
+    legend = play.find(".lab-timelines .legend").first
+    expect(legend).to_contain_text("first token came")
+    expect(legend).not_to_contain_text("predicted")  # nobody predicts here
 
 
 def test_a_dead_switch_says_why_beside_its_control(play: Player) -> None:
