@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from app.settings import Settings
-from tests.databases import NEW_POSTGRESQL, SQLITE
+from tests.databases import NEW_POSTGRESQL, POSTGRESQL, SQLITE
 from tests.postgres import Cluster
 from tests.prepare import chromium
 
@@ -31,9 +31,22 @@ ARGUMENTS = (
 )
 
 
+# Folders whose tests start servers, workers or other processes.
+STARTING = ("backup", "classroom", "deploy", "designing", "faults", "journal", "load", "play", "security")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests last: while Playwright lives, no test of the same process may start an event loop."""
+    """What starts a process is slow. Browser tests come last: while Playwright lives, no test of the same
+    process may start an event loop."""
+    for item in items:
+        if _starts_something(item):
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
+
+
+def _starts_something(item: pytest.Item) -> bool:
+    database = item.callspec.params.get("settings") if hasattr(item, "callspec") else None
+    return item.path.parent.name in STARTING or database in (POSTGRESQL, NEW_POSTGRESQL)
 
 
 @pytest.fixture(scope="session")

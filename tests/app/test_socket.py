@@ -26,8 +26,9 @@ async def test_a_forged_run_is_refused(lab: Serving) -> None:
         await client.event(player, {"type": "end"})
         for command in ({"name": "observe", "text": "1.1"}, {"name": "reveal"}, {"name": "again"}):
             await client.event(desk, command)
-        document = await client.ask("PULL-DOC-REQ", {})
-        assert "The run opens when your prediction is locked." in json.dumps(document)
+        refusal = "The run opens when your prediction is locked."
+        await client.until(lambda: refusal in "\n".join(client.heard), "the refusal")
+        await client.ask("PULL-DOC-REQ", {})
         assert betrayed("\n".join(client.heard)) == []
 
 

@@ -22,7 +22,7 @@ from engine import Request, Service, simulate
 from engine.traces import main_trace
 from puzzles import fields, load, runs
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 TRACE = tuple(main_trace())
 LEARNERS = 40
 

@@ -17,7 +17,7 @@ from app.worker import Runs, RunSpec, Worker, WorkerBusy, WorkerLost, WorkerRefu
 from engine import Request, Service, simulate
 from engine.traces import main_trace
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 TRACE = tuple(main_trace())
 
 

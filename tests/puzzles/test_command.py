@@ -100,6 +100,7 @@ def test_wrong_input_is_one_sentence_and_status_2(
     assert "Traceback" not in error
 
 
+@pytest.mark.slow
 def test_static_writes_and_checks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     place = str(tmp_path / "out")
     assert run(capsys, "static", "--out", place) == (0, "", "")

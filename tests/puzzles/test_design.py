@@ -53,6 +53,7 @@ WORKED = load_task().worked
 # ---- the traffic -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(50))
 def test_every_seed_can_be_solved_and_not_by_a_baseline(seed: int) -> None:
     found = task(seed)
@@ -91,6 +92,7 @@ def test_a_seed_that_is_none_is_refused(seed: int) -> None:
 # ---- any design --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(seed=SEEDS, texts=TEXTS)
 def test_littles_law_is_exact_and_counts_agree(seed: int, texts: dict[str, str]) -> None:
@@ -110,6 +112,7 @@ def test_littles_law_is_exact_and_counts_agree(seed: int, texts: dict[str, str])
         assert max(one.pages for one in trial.stretches) == total.peak_pages
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(seed=SEEDS, texts=TEXTS)
 def test_the_verdict_is_consistent(seed: int, texts: dict[str, str]) -> None:

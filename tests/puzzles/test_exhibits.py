@@ -280,6 +280,7 @@ def test_the_ticks_of_the_journey_are_the_run() -> None:
     assert [row[1] for row in continuous.rows] == ["prefill", "decode", "decode"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES)
 def test_source_is_printed_as_it_is(path: str) -> None:
     page = Page(build()[f"en/{page_of(path)}"])

@@ -162,6 +162,7 @@ def test_stale_and_missing_pages_are_named(tmp_path: Path) -> None:
     assert set(written) == set(FILES)
 
 
+@pytest.mark.slow
 def test_building_twice_gives_the_same_bytes() -> None:
     assert build() == FILES
 

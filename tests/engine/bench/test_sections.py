@@ -34,6 +34,8 @@ from engine.records import to_json
 from engine.words import engine_words
 from tests.engine.bench.conftest import small_model
 
+pytestmark = pytest.mark.slow
+
 
 class FakeLlama:
     """Answers as the engine does, except where told otherwise."""

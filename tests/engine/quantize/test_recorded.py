@@ -58,6 +58,7 @@ def assert_prompt_alike(old: PromptResult, new: PromptResult) -> None:
         assert token.divergence == pytest.approx(again.divergence, abs=1e-4, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_smaller_models_are_what_a_fresh_run_gives(committed: Recorded, trained: Transformer) -> None:
     fresh = smaller_rows(trained, held_out_bytes=2048)
     assert [one.name for one in committed.smaller] == [one.name for one in fresh]
