@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.pages import pages_for
+from engine.pages import PageEvent, pages_for
 
 
 class CountingPool:
@@ -19,7 +19,7 @@ class CountingPool:
         self.total = total
         self.length: int | None = None
         self.used = 0
-        self.events: list[tuple[str, int, str]] = []
+        self.events: list[PageEvent] = []
         self._counts: dict[str, int] = {}
 
     def need(self, tokens: int) -> int:
@@ -30,7 +30,7 @@ class CountingPool:
         """Whether ``count`` pages can be taken now."""
         return self.total is None or self.used + count <= self.total
 
-    def largest(self) -> int:
+    def largest(self, beside: Sequence[int] = ()) -> int:
         """The most pages one request could take now (meaningful for a limited pool)."""
         return (self.total or 0) - self.used
 

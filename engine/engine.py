@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -13,7 +12,7 @@ from engine.exact import start_of
 from engine.executor import FIRST_PAGES, TorchExecutor
 from engine.handle import Handle, OnToken
 from engine.history import History
-from engine.ledger import checked_horizon, step, ticks
+from engine.ledger import checked_horizon, goes_on, step
 from engine.model.transformer import Transformer
 from engine.model.weights import load_preset
 from engine.pages import Pool
@@ -23,8 +22,16 @@ from engine.scheduler import Scheduler
 from engine.service import WEIGHTS, Service
 from engine.speculation import Draft, DraftModel, PromptLookup
 from engine.stops import Ending, stop_bytes
+from engine.turns import FairLock
 
 DRAFTS = ("model", "lookup")
+
+
+class Door(Protocol):
+    """Who steps an engine for its readers: told when somebody comes or goes, it lets them ``wait``."""
+
+    def tell(self) -> None: ...
+    def wait(self, handle: Handle, given: int) -> None: ...
 
 
 def load_model(weights: str = "fp32") -> Transformer:
@@ -93,8 +100,9 @@ class Engine:
         except MemoryError as error:
             raise InputError(f"pages: {error}; a smaller pool is needed") from error
         self.closed = False
-        self.lock = threading.RLock()  # one tick, one submit or one cancel at a time
-        self.waiter: Callable[[Handle], None] | None = None  # how readers wait while somebody else steps
+        self.lock = FairLock()  # one tick, one submit or one cancel at a time
+        self.door: Door | None = None  # who steps in a thread of its own, and has the readers wait
+        self._one_run = FairLock()  # a run closes the trace until it ends
         self._handles: dict[str, Handle] = {}  # live requests by key
         self._endings: dict[str, Ending] = {}
         self._pieces: dict[str, list[str]] = {}  # texts of this tick's tokens
@@ -160,13 +168,18 @@ class Engine:
             return self._enter(request, ending, on_token)
 
     def _new_id(self) -> str:
+        """The next of request-1, request-2 … that nobody has chosen for a live request."""
         self._numbered += 1
-        return f"request-{self._numbered}"
+        name = f"request-{self._numbered}"
+        return self._new_id() if self._is_live(name) else name
+
+    def _is_live(self, name: str) -> bool:
+        return any(name in (key, self._id_of(key)) for key in self._handles)
 
     def _check_new(self, request: Request) -> None:
         if self.closed:
             raise InputError("the engine is closed; no more requests are taken")
-        if any(request.id in (key, self._id_of(key)) for key in self._handles):
+        if self._is_live(request.id):
             raise InputError(f"request id {request.id!r} is live; wait until it has ended, or choose another")
         if request.prompt is None:
             raise InputError(f"request {request.id}: the engine needs its prompt, not only its length")
@@ -179,6 +192,7 @@ class Engine:
         self.executor.begin(key, prompt_bytes(request.prompt))
         self._endings[key] = ending
         self._handles[key] = Handle(self, key, on_token)
+        self._tell()
         return self._handles[key]
 
     def _id_of(self, key: str) -> str:
@@ -208,6 +222,11 @@ class Engine:
         handle.end(status, reason)
         self.executor.forget(handle.id)
         del self._handles[handle.id], self._endings[handle.id]
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.door is not None:
+            self.door.tell()
 
     # ---- ticks -------------------------------------------------------------------------
 
@@ -220,34 +239,51 @@ class Engine:
             self._deliver(record)
             return record
 
-    def advance(self, handle: Handle) -> None:
-        """Bring ``handle`` forward for somebody who waits for its next token: by one tick."""
-        if self.waiter is not None:
-            self.waiter(handle)
+    def advance(self, handle: Handle, given: int) -> None:
+        """Bring ``handle`` forward for a reader who has ``given`` of its tokens: by one tick, unless
+        somebody else has done so meanwhile.
+        """
+        if self.door is not None:
+            self.door.wait(handle, given)
             return
         with self.lock:
-            if not handle.ended:
+            if not handle.ended and len(handle.tokens) == given:
                 self.step()
 
     def run(self, requests: Iterable[Request] | None = None, horizon: object = None) -> History:
         """Serve ``requests`` as a closed trace, and whatever was submitted before, to the end.
 
         ``horizon`` (s): stop before the first tick that starts at or after it. Returns ``history``.
-        Raises InputError for malformed input and Stalled when the run can never go on.
+        Other threads may submit and cancel between its ticks; a second run begins when this one has
+        ended. Raises InputError for malformed input and Stalled when the run can never go on.
         """
         with self.lock:
             self._refuse_in_a_callback()
-            if requests is not None:
-                self._enter_trace(check_trace(list(requests)))
-            self.history.horizon = checked_horizon(horizon)
-            self.scheduler.closed = True
+        with self._one_run:
+            self._begin_run(requests, horizon)
             try:
-                for record in ticks(self.scheduler, self, self.history.horizon):
-                    self.history.records.append(record)
-                    self._deliver(record)
+                while self._step_of_a_run():
+                    pass
             finally:
                 self.scheduler.closed = self.closed
         return self.history
+
+    def _begin_run(self, requests: Iterable[Request] | None, horizon: object) -> None:
+        """Enter a closed trace. Raises InputError, having entered nothing, for a malformed one."""
+        with self.lock:
+            limit = checked_horizon(horizon)
+            if requests is not None:
+                self._enter_trace(check_trace(list(requests)))
+            self.history.horizon = limit
+            self.scheduler.closed = True
+
+    def _step_of_a_run(self) -> bool:
+        """One tick, False when none is left: nothing is live, or it would start at the horizon or later."""
+        with self.lock:
+            if not goes_on(self.scheduler, self.history.horizon):
+                return False
+            self.step()
+            return True
 
     def _enter_trace(self, trace: list[Request]) -> None:
         if not self.history.requests:

@@ -51,7 +51,7 @@ class Handle:
         given = 0
         while given < len(self.tokens) or not self.ended:
             if given == len(self.tokens):
-                self._engine.advance(self)
+                self._engine.advance(self, given)
                 continue
             given += 1
             yield self.tokens[given - 1]
@@ -60,7 +60,7 @@ class Handle:
         given = 0
         while given < len(self.tokens) or not self.ended:
             if given == len(self.tokens):
-                await asyncio.to_thread(self._engine.advance, self)
+                await asyncio.to_thread(self._engine.advance, self, given)
                 continue
             given += 1
             yield self.tokens[given - 1]

@@ -57,10 +57,16 @@ def step(scheduler: Scheduler, executor: Executor) -> TickRecord:
     return scheduler.apply(plan, executor.execute(plan))
 
 
+def goes_on(scheduler: Scheduler, horizon: Decimal | None) -> bool:
+    """Whether a run has another tick: something is live, and it starts before ``horizon`` (s)."""
+    if scheduler.idle:
+        return False
+    return horizon is None or scheduler.tick < first_tick(horizon, Fraction(scheduler.service.tick))
+
+
 def ticks(scheduler: Scheduler, executor: Executor, horizon: Decimal | None) -> Iterator[TickRecord]:
     """Every tick that starts before ``horizon`` (s), until nothing is live."""
-    end = None if horizon is None else first_tick(horizon, Fraction(scheduler.service.tick))
-    while not scheduler.idle and (end is None or scheduler.tick < end):
+    while goes_on(scheduler, horizon):
         yield step(scheduler, executor)
 
 

@@ -8,6 +8,9 @@ from typing import Protocol
 
 from engine.prefix import PrefixIndex
 
+PageEvent = tuple[str, int, str]
+"""What happened (allocate, write, share, free, preempt, cache, evict), to which page, for whom."""
+
 
 class Pool(Protocol):
     """What the scheduler needs of an allocator.
@@ -20,11 +23,11 @@ class Pool(Protocol):
     page_size: int
     total: int | None
     length: int | None
-    events: list[tuple[str, int, str]]
+    events: list[PageEvent]
 
     def need(self, tokens: int) -> int: ...
     def has(self, count: int, beside: Sequence[int] = ()) -> bool: ...
-    def largest(self) -> int: ...
+    def largest(self, beside: Sequence[int] = ()) -> int: ...
     def take(self, key: str, count: int) -> None: ...
     def match(self, tokens: Sequence[int], most: int) -> list[int]: ...
     def share(self, key: str, pages: Sequence[int]) -> None: ...
@@ -45,6 +48,13 @@ def pages_for(tokens: int, page_size: int) -> int:
     return -(-tokens // page_size)
 
 
+def _writes(key: str, table: Sequence[int], page_size: int, start: int, end: int) -> list[PageEvent]:
+    """An event for each page of ``table`` that holds one of the tokens ``start`` to ``end`` - 1."""
+    if start >= end:
+        return []
+    return [("write", page, key) for page in table[start // page_size : pages_for(end, page_size)]]
+
+
 class PagePool:
     """Pages of ``page_size`` tokens; ``total`` None is an unlimited pool that numbers pages as needed.
 
@@ -61,7 +71,7 @@ class PagePool:
         self.total = total
         self.length: int | None = None
         self.index = index
-        self.events: list[tuple[str, int, str]] = []
+        self.events: list[PageEvent] = []
         self.references: dict[int, int] = {}
         self._made = 0  # pages that have a number: they are 0, 1, ... up to here
         self._back: deque[int] = deque()  # used once and free again
@@ -74,11 +84,11 @@ class PagePool:
 
     def has(self, count: int, beside: Sequence[int] = ()) -> bool:
         """Whether ``count`` pages can be taken now without touching the pages ``beside``."""
-        return self.total is None or count <= self.largest() - sum(page in self._cached for page in beside)
+        return self.total is None or count <= self.largest(beside)
 
-    def largest(self) -> int:
-        """The most pages one request could take now (meaningful for a limited pool)."""
-        return (self.free_count() or 0) + len(self._cached)
+    def largest(self, beside: Sequence[int] = ()) -> int:
+        """The most pages one request could take now, not touching those ``beside`` (of a limited pool)."""
+        return (self.free_count() or 0) + len(self._cached) - sum(page in self._cached for page in beside)
 
     def take(self, key: str, count: int) -> None:
         """Append ``count`` pages to the table of ``key``. Raises MemoryError and changes nothing if short."""
@@ -141,9 +151,7 @@ class PagePool:
 
     def wrote(self, key: str, start: int, end: int) -> None:
         """Note that tokens ``start`` to ``end`` - 1 of ``key`` were stored: one event per page."""
-        table = self.table(key)
-        places = range(start // self.page_size, pages_for(end, self.page_size))
-        self.events.extend(("write", table[place], key) for place in places)
+        self.events += _writes(key, self.table(key), self.page_size, start, end)
 
     def trim(self, key: str, count: int) -> None:
         """Give back the pages of ``key`` beyond its first ``count``."""
@@ -215,7 +223,7 @@ class ContiguousPool:
     def __init__(self, total: int, length: int | None) -> None:
         self.total: int | None = total
         self.length = length
-        self.events: list[tuple[str, int, str]] = []
+        self.events: list[PageEvent] = []
         self._slots = total
         self._runs: dict[str, range] = {}
 
@@ -227,7 +235,7 @@ class ContiguousPool:
         """Whether a run of ``count`` free slots exists."""
         return count <= self.largest()
 
-    def largest(self) -> int:
+    def largest(self, beside: Sequence[int] = ()) -> int:
         """Length of the longest free run."""
         return max((len(gap) for gap in self._gaps()), default=0)
 
@@ -264,9 +272,7 @@ class ContiguousPool:
 
     def wrote(self, key: str, start: int, end: int) -> None:
         """Note that tokens ``start`` to ``end`` - 1 of ``key`` were stored: one event per page."""
-        table = self.table(key)
-        places = range(start // self.page_size, pages_for(end, self.page_size))
-        self.events.extend(("write", table[place], key) for place in places)
+        self.events += _writes(key, self.table(key), self.page_size, start, end)
 
     def trim(self, key: str, count: int) -> None:
         """Nothing: a run is given back whole."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from engine.errors import InputError, Stalled
 from engine.exact import first_tick
+from engine.pages import PageEvent
 from engine.policies import (
     ADMISSION,
     Door,
@@ -310,7 +311,8 @@ class Scheduler:
         if self.pool.has(need, beside=found):
             return None
         code = "no_pages" if self.service.kv_layout == "paged" else "no_run"
-        return Reason(code, by=tuple(s.key for s in self.active), have=self.pool.largest(), need=need)
+        have = self.pool.largest(beside=found)
+        return Reason(code, by=tuple(s.key for s in self.active), have=have, need=need)
 
     def _enter(self, sequence: Sequence) -> Sequence:
         found, need = self._pages_at_admission(sequence)
@@ -387,7 +389,7 @@ class Scheduler:
             "cached": self.pool.cached_count(),
         }
 
-    def _drain_events(self) -> tuple[tuple[str, int, str], ...]:
+    def _drain_events(self) -> tuple[PageEvent, ...]:
         events = tuple(self.pool.events)
         self.pool.events.clear()
         return events

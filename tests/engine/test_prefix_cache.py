@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from decimal import Decimal
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import Engine, InputError, PagePool, Request, Service
+from engine import Engine, InputError, PagePool, Reason, Request, Service, simulate
 from engine.history import History, tokens_of
 from engine.model.cache import PagedKVCache
 from engine.model.layout import Chunk
@@ -64,8 +65,8 @@ def test_pages_cannot_be_found_in_the_tick_that_writes_them() -> None:
     assert hits(run) == {"a": 0, "b": 0, "c": 8}
 
 
-def test_a_hash_collision_gives_no_wrong_page() -> None:
-    index = PrefixIndex(2, hasher=lambda parent, tokens: 0)
+def test_the_same_page_of_tokens_behind_another_beginning_is_another_page() -> None:
+    index = PrefixIndex(2)
     pool = PagePool(8, 2, index)
     pool.take("a", 3)
     pool.publish("a", [1, 2, 3, 4, 5, 6])
@@ -102,6 +103,40 @@ def test_room_for_a_hit_is_not_counted_twice() -> None:
     pool.release("a")
     assert pool.has(1, beside=found)
     assert not pool.has(2, beside=found)
+
+
+def test_the_reason_for_waiting_does_not_count_the_pages_found() -> None:
+    """Found pages are not room for the rest: who needs 3 beside them and has 1 says 1."""
+    known = list(range(8))
+    trace = [
+        request("a", "0", known, 1),
+        request("b", "0.2", [50, 51, 52], 6),
+        request("c", "0.3", [*known, *range(60, 68)], 1),
+    ]
+    run = simulate(trace, Service(pages=6, prefix_cache=True))
+    reasons = {why for record in run.records for key, why in record.blocked if key == "c"}
+    assert reasons == {Reason("no_pages", ("b",), have=1, need=3)}
+
+
+@given(st.lists(st.lists(st.integers(0, 1), max_size=9), max_size=6), st.data())
+def test_the_index_finds_what_a_plain_list_of_texts_finds(
+    texts: list[list[int]], data: st.DataObject
+) -> None:
+    index, known, pages = PrefixIndex(2), {}, itertools.count()
+    for tokens in texts:
+        table = [next(pages) for _ in range(len(tokens) // 2)]
+        index.add(table, tokens)
+        known.update({page: tokens[: 2 * place] for place, page in enumerate(table, 1)})
+    for page in data.draw(st.lists(st.sampled_from(sorted(known)), unique=True)) if known else ():
+        index.drop(page)
+        del known[page]
+    for tokens in texts:
+        holders = [[p for p in known if known[p] == tokens[:end]] for end in range(2, len(tokens) + 1, 2)]
+        assert index.match(tokens, 9) == [held[0] for held in itertools.takewhile(bool, holders)]
+    assert len(index) == len(known)
+    for page in known:
+        index.drop(page)
+    assert index._empty.longer == {}  # a dropped text leaves nothing behind
 
 
 def test_copy_on_write() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -103,6 +104,12 @@ def test_an_id_that_is_the_key_of_a_live_request_is_taken() -> None:
         engine.submit("abc", 1, request_id="a#2")
 
 
+def test_a_name_of_ours_gives_way_to_one_that_was_chosen() -> None:
+    engine = engine_for()
+    chosen = engine.submit("abc", 1, request_id="request-1")
+    assert [chosen.id, engine.submit("abc", 1).id] == ["request-1", "request-2"]
+
+
 def test_priority_of_a_submitted_request() -> None:
     engine = engine_for(policy="immediate", queue_order="priority")
     low, high = engine.submit("abc", 1), engine.submit("abc", 1, priority=1)
@@ -182,6 +189,27 @@ def test_a_request_that_has_finished_in_this_tick_can_no_longer_be_cancelled() -
     assert handles[0].tokens == expected("My lord", 3)
 
 
+def call_from_outside(engine: Engine, action: Callable[[], Any]) -> None:
+    """Start ``action`` in another thread and return once it waits for the engine."""
+    threading.Thread(target=action, daemon=True).start()
+    while not engine.lock.waiting:
+        pass
+
+
+def test_another_thread_can_cancel_during_a_run() -> None:
+    engine = engine_for(pages=None)
+
+    def give_up(handle: Handle, token: int, text: str) -> None:
+        if len(handle.tokens) == 3:
+            call_from_outside(engine, other.cancel)
+
+    calling = engine.submit("To be", 60, on_token=give_up)
+    other = engine.submit("My lord", 60)
+    engine.run()
+    assert (other.status, other.tokens) == ("cancelled", expected("My lord", 3))
+    assert calling.tokens == expected("To be", 60)
+
+
 # ---- the forward -----------------------------------------------------------------------------------
 
 
@@ -215,6 +243,15 @@ def test_a_forward_that_raises_ends_those_it_was_for_and_nobody_else(error: Base
     assert again.tokens == expected("a prompt of many chunks", 6)
     statuses = {key: figures.status for key, figures in engine.history.metrics().requests.items()}
     assert statuses[decoding.id] == statuses[half.id] == "failed"
+
+
+def test_a_failed_forward_wrote_no_page() -> None:
+    engine = failing(2, RuntimeError("broken"))
+    engine.submit("To be", 6)
+    with pytest.raises(RuntimeError, match="broken"):
+        engine.run()
+    writes = [[kind for kind, _, _ in r.page_events if kind == "write"] for r in engine.history.records]
+    assert [len(events) for events in writes] == [2, 0]  # five prompt tokens, then nothing
 
 
 def test_a_broken_run_can_be_told_again() -> None:
@@ -267,6 +304,33 @@ def test_an_error_of_the_engine_reaches_every_reader_and_shuts_the_door() -> Non
     door.close()
     assert engine.live == ()
     assert engine.pool.tables() == {}
+
+
+def test_a_request_that_comes_during_a_tick_is_in_the_next() -> None:
+    engine = engine_for(pages=None)
+    late: list[Handle] = []
+
+    def knock(handle: Handle, token: int, text: str) -> None:
+        if len(handle.tokens) == 3:
+            call_from_outside(engine, lambda: late.append(door.submit("My lord", 2)))
+
+    with FrontDoor(engine) as door:
+        tokens = list(door.submit("To be", 60, on_token=knock))
+        assert list(late[0]) == expected("My lord", 2)
+    assert tokens == expected("To be", 60)
+    arrived = {key: record.tick for record in engine.history.records for key in record.arrived}
+    assert sorted(arrived.values()) == [0, 3]  # three tokens are three ticks: 0, 1, 2
+
+
+def test_a_reader_hears_of_a_cancellation_that_did_not_pass_the_door() -> None:
+    engine = engine_for(pages=None, prefill_budget=1)
+    with FrontDoor(engine):
+        handle = engine.submit("a prompt that takes a while", 100)
+        reader = threading.Thread(target=list, args=(handle,), daemon=True)
+        reader.start()
+        handle.cancel()
+        reader.join(timeout=30)
+        assert not reader.is_alive()
 
 
 def test_a_closing_door_takes_nobody() -> None:
