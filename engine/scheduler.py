@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from itertools import takewhile
 from typing import Any
 
 from engine.errors import InputError, Stalled
@@ -36,7 +35,12 @@ from engine.service import Service
 
 def _given(tokens: Iterable[int | None]) -> list[int]:
     """The tokens up to the first whose value nobody knows (the ledger's outputs)."""
-    return list(takewhile(lambda token: token is not None, tokens))  # type: ignore[arg-type]
+    given = []
+    for token in tokens:
+        if token is None:
+            break
+        given.append(token)
+    return given
 
 
 class Scheduler:

@@ -20,7 +20,6 @@ from engine.words import Catalogue
 from puzzles.words import puzzle_words
 
 MOST_TOKENS = {"prompt": 50_000_000, "output": 5_000_000}  # of one trace
-SIDES = ("a", "b")
 TYPED = "trace"  # what a trace that came from no file is called
 
 

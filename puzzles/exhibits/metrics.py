@@ -19,7 +19,7 @@ from puzzles.words import DASH, number
 # ---- which tool's TPOT? ----------------------------------------------------------------------------
 
 # The two requests on which the formulas differ most: one that waits before its first token, one after.
-CASES = (("R02", Service(policy="static")), ("R04", Service(tick="1.0")))  # type: ignore[arg-type]
+CASES = (("R02", Service(policy="static")), ("R04", Service(tick=Decimal("1.0"))))
 
 
 def tools(words: Catalogue) -> Exhibit:
