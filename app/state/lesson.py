@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any
 
 import param
@@ -18,21 +17,15 @@ from app.server import Server
 from app.state.directions import ENDED, Direction, Rules, direction_of, rules_of, shown_step, ticks_of
 from app.state.drafts import answers_of, draft_of, locked_texts, texts_of
 from app.state.errors import NotAllowed
-from app.state.recorded import first_ticks, specs_of
+from app.state.recorded import exercise_of, first_ticks, specs_of
 from app.store import STEPS, Draft, Place, Prediction, Progress, StoreError
 from app.worker import RunSpec
 from engine import History
 from engine.words import LANGUAGES
-from puzzles import Exercise, load, parse
+from puzzles import Exercise, parse
 from puzzles.parsing import Problem
 
 LARGEST_SEED = 2**31 - 1
-
-
-@lru_cache(maxsize=256)
-def exercise_of(name: str, seed: int | None) -> Exercise:
-    """The exercise, or its variant of that seed: made once for all who ask."""
-    return load(name).variant(seed)
 
 
 class Lesson(param.Parameterized):
@@ -108,7 +101,7 @@ class Lesson(param.Parameterized):
     @property
     def specs(self) -> dict[str, RunSpec]:
         """What has to be run, by the name the exercise gives it."""
-        return specs_of(self.exercise)
+        return specs_of(self.exercise_name, self.seed)
 
     @property
     def rules(self) -> Rules:
@@ -309,7 +302,7 @@ class Lesson(param.Parameterized):
 
     async def _have(self, ticks: int | None) -> dict[str, History]:
         """The first ``ticks`` ticks of every run (None: all), run where nobody has run them yet."""
-        seen = await first_ticks(self._server.runs, self.exercise, ticks)
+        seen = await first_ticks(self._server.runs, self.exercise, self.specs, ticks)
         self.param.update(known=seen.ticks, last=seen.ticks - 1 if seen.ended else None)
         return seen.histories
 
