@@ -8,19 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import InputError, Stalled
-from engine.explain import explain
 from engine.history import History
+from engine.kv.pages import PagePool
 from engine.ledger import simulate
-from engine.metrics import Metrics
-from engine.pages import PagePool
+from engine.measuring.metrics import Metrics
 from engine.records import Outcome, Plan, Reason, TickRecord
 from engine.requests import Request
-from engine.scheduler import Scheduler
+from engine.scheduling.explain import explain
+from engine.scheduling.scheduler import Scheduler
 from engine.service import Service
-from engine.skimmer import Skim, skim
+from engine.skimming.skimmer import Skim, skim
 
 if TYPE_CHECKING:
-    from engine.engine import Engine
+    from engine.serving.engine import Engine
 
 __all__ = [
     "Engine",
@@ -45,7 +45,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "Engine":
-        from engine.engine import Engine
+        from engine.serving.engine import Engine
 
         return Engine
     raise AttributeError(f"module 'engine' has no attribute {name!r}")

@@ -12,7 +12,7 @@ from engine.exact import first_tick, seconds
 from engine.history import History
 from engine.records import Outcome, Plan, Result, TickRecord
 from engine.requests import Request, check_trace
-from engine.scheduler import Scheduler
+from engine.scheduling.scheduler import Scheduler
 from engine.service import Service
 
 

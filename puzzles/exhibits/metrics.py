@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from engine import History, Metrics, Request, Service, simulate
-from engine.percentiles import Range
+from engine.measuring.percentiles import Range
 from engine.traces import main_trace
 from engine.words import Catalogue
 from puzzles.charts import Axis, Chart, Point, Series, steps

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 
 from engine import History, Service, simulate
-from engine.chrome_trace import chrome_trace
 from engine.cli import main
+from engine.files.chrome_trace import chrome_trace
 from engine.traces import main_trace
 from engine.words import engine_words
 from tests.engine.random_runs import services, traces

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Engine, InputError, Request, Service, simulate
-from engine.handle import Handle
 from engine.history import tokens_of
+from engine.kv.pages import Pool
 from engine.model.reference import generate
-from engine.pages import Pool
 from engine.replay import replay
 from engine.requests import prompt_bytes
+from engine.serving.handle import Handle
 from engine.traces import main_trace
 from tests.engine.models import SMALL, small_model
 from tests.engine.strategies import services, traces

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import History, Reason, Request, Service, TickRecord, explain, simulate
-from engine.explain import sentence
 from engine.reasons import ACTIVE, CODES, PROGRESS, REFUSED, WAITING
+from engine.scheduling.explain import sentence
 from engine.words import LANGUAGES, engine_words
 from tests.engine.driving import drive
 from tests.engine.main_runs import counts, run

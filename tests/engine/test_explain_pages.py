@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Engine, History, Reason, Request, Service
-from engine.explain import sentence
-from engine.explain_pages import explain_pages
 from engine.reasons import CODES, PAGES
+from engine.scheduling.explain import sentence
+from engine.scheduling.explain_pages import explain_pages
 from engine.words import LANGUAGES, engine_words
 from tests.engine.driving import drive
 from tests.engine.main_runs import counts, run

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Request, Service, simulate
-from engine.bounds import first_token_bound, gap_bound, overtakers
 from engine.history import History
-from engine.progress import lives
+from engine.measuring.progress import lives
+from engine.scheduling.bounds import first_token_bound, gap_bound, overtakers
 
 HORIZON = 12  # seconds, 120 ticks
 

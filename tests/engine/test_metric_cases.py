@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import Metrics, Request, Service, simulate
-from engine.percentiles import Censored, Range, nearest_rank
+from engine.measuring.percentiles import Censored, Range, nearest_rank
 from tests.engine.main_runs import counts
 
 near = pytest.approx

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from engine import PagePool, Service, simulate
-from engine.pages import ContiguousPool
+from engine.kv.pages import ContiguousPool
 from tests.engine.main_runs import counts
 
 KEYS = st.sampled_from(("A", "B", "C", "D"))

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from engine import Engine, InputError, PagePool, Reason, Request, Service, simulate
 from engine.history import History, tokens_of
+from engine.kv.prefix import PrefixIndex
 from engine.model.cache import PagedKVCache
 from engine.model.layout import Chunk
 from engine.model.paged import forward
 from engine.model.reference import generate, last_logits
-from engine.prefix import PrefixIndex
 from engine.replay import replay
 from tests.engine.models import SMALL, small_model
 from tests.engine.strategies import services

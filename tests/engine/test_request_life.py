@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import Engine, InputError, Service
-from engine.front_door import FrontDoor
 from engine.model.reference import generate
 from engine.requests import prompt_bytes
-from engine.stops import Ending, stop_bytes
+from engine.serving.front_door import FrontDoor
+from engine.serving.stops import Ending, stop_bytes
 from tests.engine.models import small_model
 
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import InputError, Request, Service, simulate
-from engine.counting import CountingPool
-from engine.progress import lives
-from engine.skimmer import Skim, skim
+from engine.measuring.progress import lives
+from engine.skimming.counting import CountingPool
+from engine.skimming.skimmer import Skim, skim
 from tests.engine.main_runs import counts
 from tests.engine.random_runs import crowded, horizons, runs, services
 

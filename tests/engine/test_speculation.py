@@ -18,7 +18,7 @@ from engine.model.reference import generate
 from engine.model.transformer import build
 from engine.replay import replay
 from engine.requests import prompt_bytes
-from engine.speculation import (
+from engine.serving.speculation import (
     DraftCost,
     DraftModel,
     Question,

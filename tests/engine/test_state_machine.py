@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine import Engine, InputError
-from engine.handle import Handle
 from engine.model.reference import generate
-from engine.speculation import PromptLookup
+from engine.serving.handle import Handle
+from engine.serving.speculation import PromptLookup
 from tests.engine.models import small_model
 from tests.engine.strategies import services
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from engine import InputError, Service, simulate
 from engine.cli import main
-from engine.trace_files import TraceFile, load_trace
-from engine.trace_formats import FORMATS, folded
+from engine.files.trace_files import TraceFile, load_trace
+from engine.files.trace_formats import FORMATS, folded
 from engine.traces import main_trace
 
 OWN = "id,arrival,prompt_tokens,output_tokens\n"

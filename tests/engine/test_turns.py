@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.turns import FairLock
+from engine.serving.turns import FairLock
 
 
 def queue_up(lock: FairLock, action: Callable[[], None]) -> threading.Thread:

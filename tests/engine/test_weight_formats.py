@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from engine import Engine, Service
-from engine.engine import load_model
 from engine.history import tokens_of
 from engine.model.reference import generate
 from engine.requests import prompt_bytes
 from engine.service import WEIGHTS
+from engine.serving.engine import load_model
 from engine.traces import main_trace
 
 

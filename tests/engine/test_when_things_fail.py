@@ -11,11 +11,11 @@ import pytest
 
 from engine import Engine, InputError, Outcome, Plan, Request, Service, simulate
 from engine.exact import start_of
-from engine.front_door import FrontDoor
-from engine.handle import Handle
 from engine.model.reference import generate
 from engine.replay import replay
 from engine.requests import prompt_bytes
+from engine.serving.front_door import FrontDoor
+from engine.serving.handle import Handle
 from tests.engine.models import SMALL, small_model
 
 

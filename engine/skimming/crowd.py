@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 
-from engine.sequence import Sequence
+from engine.scheduling.sequence import Sequence
 
 Member = tuple[int, int, int, Sequence]  # tick of its last token, order, tick of its first token here, who
 

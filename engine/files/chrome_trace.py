@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from engine.explain import explain, sentence
 from engine.history import History
 from engine.records import TickRecord, to_json
+from engine.scheduling.explain import explain, sentence
 from engine.words import Catalogue
 
 MICROSECONDS = 1_000_000

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Protocol
 
-from engine.prefix import PrefixIndex
+from engine.kv.prefix import PrefixIndex
 
 PageEvent = tuple[str, int, str]
 """What happened (allocate, write, share, free, preempt, cache, evict), to which page, for whom."""

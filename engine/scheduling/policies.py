@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.records import Chunk, Reason
-from engine.sequence import Sequence
+from engine.scheduling.sequence import Sequence
 from engine.service import Service
 
 

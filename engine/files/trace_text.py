@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import InputError
-from engine.trace_formats import folded
+from engine.files.trace_formats import folded
 
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 DELIMITERS = ",;\t"

@@ -11,17 +11,17 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from engine.clock import Clock
-from engine.costs import Costs, costs_of
 from engine.history import History
-from engine.life import Life
-from engine.metrics import Metrics, RequestMetrics, Summary, Value
-from engine.peaks import Peaks, peaks_of
-from engine.percentiles import Ranked
-from engine.progress import lives
+from engine.measuring.clock import Clock
+from engine.measuring.costs import Costs, costs_of
+from engine.measuring.life import Life
+from engine.measuring.metrics import Metrics, RequestMetrics, Summary, Value
+from engine.measuring.peaks import Peaks, peaks_of
+from engine.measuring.percentiles import Ranked
+from engine.measuring.progress import lives
+from engine.measuring.slo import Limits, checked_limit, count_verdicts
+from engine.measuring.times import LIVE, Times, gaps, never_came, times_of
 from engine.service import Service
-from engine.slo import Limits, checked_limit, count_verdicts
-from engine.times import LIVE, Times, gaps, never_came, times_of
 
 
 class Measurement:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from engine.clock import Clock
 from engine.errors import InputError
 from engine.exact import seconds
-from engine.times import Times
+from engine.measuring.clock import Clock
+from engine.measuring.times import Times
 
 
 def checked_limit(value: object, name: str) -> Decimal | None:

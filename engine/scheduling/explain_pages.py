@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from engine.progress import Stored, walk
+from engine.measuring.progress import Stored, walk
 from engine.records import Reason, TickRecord
 from engine.service import Service
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from engine.percentiles import Range
+from engine.measuring.percentiles import Range
 
 Value = float | None
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import msgspec
 import torch
 
-from engine.engine import Engine
 from engine.model.transformer import Transformer
 from engine.requests import Request
 from engine.service import Service
+from engine.serving.engine import Engine
 
 COMPANY = Service()
 ALONE = Service(policy="immediate")

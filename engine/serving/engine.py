@@ -9,20 +9,20 @@ import msgspec
 
 from engine.errors import InputError
 from engine.exact import start_of
-from engine.executor import FIRST_PAGES, TorchExecutor
-from engine.handle import Handle, OnToken
 from engine.history import History
+from engine.kv.pages import Pool
 from engine.ledger import checked_horizon, goes_on, step
 from engine.model.transformer import Transformer
 from engine.model.weights import load_preset
-from engine.pages import Pool
 from engine.records import Outcome, Plan, Result, TickRecord
 from engine.requests import LONGEST, Request, check_trace, count, prompt_bytes
-from engine.scheduler import Scheduler
+from engine.scheduling.scheduler import Scheduler
 from engine.service import WEIGHTS, Service
-from engine.speculation import Draft, DraftModel, PromptLookup
-from engine.stops import Ending, stop_bytes
-from engine.turns import FairLock
+from engine.serving.executor import FIRST_PAGES, TorchExecutor
+from engine.serving.handle import Handle, OnToken
+from engine.serving.speculation import Draft, DraftModel, PromptLookup
+from engine.serving.stops import Ending, stop_bytes
+from engine.serving.turns import FairLock
 
 DRAFTS = ("model", "lookup")
 

@@ -17,22 +17,22 @@ from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
-from engine.costs import Costs
-from engine.counting import CountingPool
-from engine.crowd import Crowd
 from engine.exact import first_tick
 from engine.history import History
 from engine.ledger import Ledger, checked_horizon, simulate, step
-from engine.life import Life, note
-from engine.measurement import Measurement
-from engine.metrics import Metrics, Summary
-from engine.peaks import Peaks
-from engine.policies import share_prefill
+from engine.measuring.costs import Costs
+from engine.measuring.life import Life, note
+from engine.measuring.measurement import Measurement
+from engine.measuring.metrics import Metrics, Summary
+from engine.measuring.peaks import Peaks
 from engine.records import Reason
 from engine.requests import Request, check_trace
-from engine.scheduler import Scheduler
-from engine.sequence import Sequence
+from engine.scheduling.policies import share_prefill
+from engine.scheduling.scheduler import Scheduler
+from engine.scheduling.sequence import Sequence
 from engine.service import Service
+from engine.skimming.counting import CountingPool
+from engine.skimming.crowd import Crowd
 
 
 @dataclass(frozen=True)

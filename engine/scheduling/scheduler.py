@@ -16,8 +16,11 @@ from typing import Any
 
 from engine.errors import InputError, Stalled
 from engine.exact import first_tick
-from engine.pages import PageEvent
-from engine.policies import (
+from engine.kv.pages import PageEvent
+from engine.kv.pools import longest, make_pool
+from engine.records import Decode, Outcome, Plan, Reason, TickRecord, make_record
+from engine.requests import Request, prompt_bytes
+from engine.scheduling.policies import (
     ADMISSION,
     Door,
     choose_decodes,
@@ -26,10 +29,7 @@ from engine.policies import (
     order_queue,
     unfinished,
 )
-from engine.pools import longest, make_pool
-from engine.records import Decode, Outcome, Plan, Reason, TickRecord, make_record
-from engine.requests import Request, prompt_bytes
-from engine.sequence import Sequence
+from engine.scheduling.sequence import Sequence
 from engine.service import Service
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.pages import PageEvent, pages_for
+from engine.kv.pages import PageEvent, pages_for
 
 
 class CountingPool:

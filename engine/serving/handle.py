@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.engine import Engine
+    from engine.serving.engine import Engine
 
 OnToken = Callable[["Handle", int, str], None]
 

@@ -6,9 +6,9 @@ import threading
 from types import TracebackType
 from typing import Any
 
-from engine.engine import Engine
 from engine.errors import InputError
-from engine.handle import Handle
+from engine.serving.engine import Engine
+from engine.serving.handle import Handle
 
 
 class FrontDoor:

@@ -13,7 +13,7 @@ from engine.model.layout import Chunk
 from engine.model.paged import forward, known_tile, recompute
 from engine.model.transformer import Transformer
 from engine.records import Outcome, Plan, Result, Work
-from engine.speculation import Draft, DraftCost, Question, accept_greedy
+from engine.serving.speculation import Draft, DraftCost, Question, accept_greedy
 
 FIRST_PAGES = 64  # of an unlimited pool; it doubles as needed
 Guesses = dict[str, list[int]]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.history import History
-from engine.life import Life, note
+from engine.measuring.life import Life, note
 from engine.records import Reason, TickRecord
 
 __all__ = ["Life", "Stored", "lives", "refusals", "walk"]

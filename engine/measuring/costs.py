@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.life import Life
+from engine.measuring.life import Life
 from engine.records import TickRecord
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.clock import Clock
-from engine.life import Life
+from engine.measuring.clock import Clock
+from engine.measuring.life import Life
 
 LIVE = ("unfinished", "waiting", "active")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.errors import InputError
-from engine.pages import ContiguousPool, PagePool, Pool
-from engine.prefix import PrefixIndex
+from engine.kv.pages import ContiguousPool, PagePool, Pool
+from engine.kv.prefix import PrefixIndex
 from engine.requests import Request
 from engine.service import Service
 

@@ -21,9 +21,9 @@ from typing import Any
 
 from engine.errors import InputError
 from engine.exact import seconds
+from engine.files.trace_formats import SECONDS, Format, folded, format_of, why_unknown
+from engine.files.trace_text import Row, read_rows, rows_of, short
 from engine.requests import MOST, Request, check_trace
-from engine.trace_formats import SECONDS, Format, folded, format_of, why_unknown
-from engine.trace_text import Row, read_rows, rows_of, short
 from engine.traces import MAIN_NAME, main_trace
 
 WIDE = Context(prec=60)  # exact for any moment a file can hold
