@@ -1,5 +1,15 @@
 """What happens: traces, scheduler, KV pages, ledger, torch engine, quantization, metrics.
 
+    requests, service, records, reasons, history   the plain values that flow
+    traces, streams, prompts, files/               where requests come from; files in and out
+    scheduling/   who does what in a tick, why the others do not, how long that can last
+    kv/           which page is whose, and which texts begin alike
+    ledger, replay, skimming/                      plans carried out by counting, and in a hurry
+    serving/      the torch engine: plans carried out, tokens handed over, drafts, threads
+    model/  kernels/  quantize/  training/         the decoder, its parts in slow motion, its formats
+    measuring/    from records to lives, metrics, percentiles, SLO
+    cli/  bench/                                   python -m engine
+
 ``import engine`` and ``simulate`` leave torch alone; ``Engine`` is loaded when it is first used.
 """
 

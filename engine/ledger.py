@@ -19,13 +19,16 @@ from engine.service import Service
 class Executor(Protocol):
     """Whoever carries out a plan: one Result per emitting id."""
 
-    def execute(self, plan: Plan) -> Outcome: ...
+    def execute(self, plan: Plan) -> Outcome:
+        """What became of the plan. Changes nothing of the schedule."""
+        ...
 
 
 class Ledger:
     """One token for everybody whose turn it is; requests end by length."""
 
     def execute(self, plan: Plan) -> Outcome:
+        """A token of unknown value for each emitting id."""
         return Outcome({key: Result((None,)) for key in plan.emitting})
 
 
@@ -36,6 +39,7 @@ class Replay:
         self._records = iter(records)
 
     def execute(self, plan: Plan) -> Outcome:
+        """What the next record says. Raises StopIteration when the run is told."""
         record = next(self._records)
         finish = dict(record.finished)
         failed = [chunk.id for chunk in plan.prefill if finish.get(chunk.id) == "failed"]

@@ -202,22 +202,36 @@ def _since_1970(clock: re.Match[str], where: str) -> Decimal:
 def _arrivals(moments: list[Moment], form: Format, name: str) -> tuple[list[Decimal], list[Note]]:
     """Arrivals in seconds, and a note when they were moved to the first arrival."""
     first = min(moments, key=lambda moment: moment.number)
-    if len({moment.clock for moment in moments}) > 1:
-        other = next(moment for moment in moments if moment.clock != first.clock)
+    _check_kind(moments, first, f"{name}: column {form.arrival}")
+    unit, moved = _reading(first, form)
+    origin = first.number if moved else Decimal(0)
+    arrivals = [WIDE.subtract(m.number, origin).scaleb(SECONDS[unit], WIDE) for m in moments]
+    if moved is None or not origin:
+        return arrivals, []
+    return arrivals, [
+        Note(moved, {"first": first.text} if first.clock else {"first": first.text, "unit": unit})
+    ]
+
+
+def _check_kind(moments: list[Moment], first: Moment, where: str) -> None:
+    """Raise InputError unless all are numbers or all are dates and times, as ``first`` is."""
+    other = next((moment for moment in moments if moment.clock != first.clock), None)
+    if other is not None:
         raise InputError(
-            f"{name}: column {form.arrival}: {first.text} and {other.text} are of two kinds; "
+            f"{where}: {first.text} and {other.text} are of two kinds; "
             "either numbers or dates and times are needed in every row"
         )
-    epoch = None if first.clock or form.fixed else _epoch_unit(first.number)
-    unit = "s" if first.clock else epoch or form.unit
-    origin = Decimal(0) if form.own and not (first.clock or epoch) else first.number
-    arrivals = [WIDE.subtract(m.number, origin).scaleb(SECONDS[unit], WIDE) for m in moments]
-    if not origin:
-        return arrivals, []
+
+
+def _reading(first: Moment, form: Format) -> tuple[str, str | None]:
+    """The unit of the numbers, and the note to make of it when they are counted from the first arrival;
+    no note: they are seconds from the start of the run already."""
     if first.clock:
-        return arrivals, [Note("moved_clock", {"first": first.text})]
-    code = "moved_epoch" if epoch else "moved"
-    return arrivals, [Note(code, {"first": first.text, "unit": unit})]
+        return "s", "moved_clock"
+    epoch = None if form.fixed else _epoch_unit(first.number)
+    if epoch:
+        return epoch, "moved_epoch"
+    return form.unit, None if form.own else "moved"
 
 
 def _epoch_unit(first: Decimal) -> str | None:

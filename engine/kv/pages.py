@@ -202,11 +202,10 @@ class PagePool:
         named = Counter(page for table in self._tables.values() for page in table)
         if named != self.references:
             raise AssertionError("reference counts differ from the tables that name the pages")
-        if len({*self._back, *self._cached, *named}) != len(self._back) + len(self._cached) + len(named):
+        every = [*self._back, *self._cached, *named]
+        if len(set(every)) != len(every):
             raise AssertionError("a page is in two of: free, cached, used; or free twice")
-        if len(self._back) + len(named) + len(self._cached) != self._made or self._made > (
-            self.total or self._made
-        ):
+        if len(every) != self._made or (self.total is not None and self._made > self.total):
             raise AssertionError("free + used + cached is not the total")
         if any(self.index is None or page not in self.index for page in self._cached):
             raise AssertionError("a cached page cannot be found")

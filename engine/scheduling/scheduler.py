@@ -143,21 +143,18 @@ class Scheduler:
         Raises Stalled when nothing can ever happen again although requests wait.
         """
         ended, self._ended = self._ended, {}
-        arrived, refused, blocked = self._arrive()
-        chosen, why_not = choose_decodes(self.service, self.active)
-        self._count_skips(why_not)
+        arrived, refused, unfit = self._arrive()
+        chosen, without_slot = choose_decodes(self.service, self.active)
+        self._count_skips(without_slot)
         preempted = self._take_decode_pages(chosen)
-        blocked.update(why_not)
-        blocked.update(preempted)
         entered, closed_door = self._admit(tuple(preempted))
-        if closed_door is not None:
-            blocked.setdefault(self.waiting[0].key, closed_door)
-            self._refuse_to_spin(closed_door)
-        chunks, why_no_prefill = choose_prefill(self.service, self.active, chosen)
-        blocked.update(why_no_prefill)
-        blocked.update(self._held_seats(tuple(preempted)))
+        chunks, without_prefill = choose_prefill(self.service, self.active, chosen)
         decode = tuple(self._decode(s, n) for s, n in choose_drafts(self.service, chosen, chunks))
         working = [s.key for s in chosen] + [chunk.id for chunk in chunks]
+        blocked = unfit | without_slot | preempted
+        if closed_door is not None:
+            blocked.setdefault(self.waiting[0].key, closed_door)
+        blocked |= without_prefill | self._held_seats(tuple(preempted))
         return Plan(
             tick=self.tick,
             decode=decode,
@@ -283,7 +280,10 @@ class Scheduler:
     # ---- admit -------------------------------------------------------------------------
 
     def _admit(self, preempted: tuple[str, ...]) -> tuple[list[Sequence], Reason | None]:
-        """Who comes in, and why the head of the queue does not (None when nobody waits)."""
+        """Who comes in, and why the head of the queue does not (None when nobody waits).
+
+        Raises Stalled when it never will.
+        """
         entered: list[Sequence] = []
         if preempted:
             return entered, Reason("after_preemption", by=preempted)
@@ -291,6 +291,7 @@ class Scheduler:
         while self.waiting:
             why = self._door(entered) or self._lacks_pages(self.waiting[0])
             if why is not None:
+                self._refuse_to_spin(why)
                 return entered, why
             entered.append(self._enter(self.waiting.popleft()))
             order_queue(self.service, self.waiting)

@@ -111,9 +111,9 @@ class TorchExecutor:
         pages = self.cache.pages
         while pages <= highest:
             pages *= 2
-        self.cache.grow(pages)
-        if self.draft is not None:
+        if self.draft is not None:  # first: if there is no memory for it, the next tick tries both again
             self.draft.resize(pages)
+        self.cache.grow(pages)
 
     # ---- guesses and results -------------------------------------------------------------
 

@@ -40,7 +40,12 @@ class DraftCost:
 
 
 class Draft(Protocol):
-    """Something that guesses the next tokens. ``guess`` may keep state per request, ``forget`` drops it."""
+    """Something that guesses the next tokens.
+
+    ``guess`` gives up to ``most`` tokens for each question and adds to ``cost``; it may keep state
+    per request. After each tick ``settle`` says how many tokens of the request are final in the
+    cache, ``forget`` that it has ended or lost its pages, ``resize`` that there are more pages now.
+    """
 
     def guess(self, questions: Sequence[Question], cost: DraftCost) -> dict[str, list[int]]: ...
     def settle(self, key: str, length: int) -> None: ...

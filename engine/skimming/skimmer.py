@@ -205,9 +205,7 @@ class Skimmer(Scheduler):
             self.lives[key].arrived = self.tick
         for key in refused:
             self.lives[key].status, self.lives[key].refusal = "refused", reasons[key]
-        entered, closed_door = self._admit(())
-        if closed_door is not None:
-            self._refuse_to_spin(closed_door)
+        entered, _ = self._admit(())
         for sequence in entered:
             self.lives[sequence.key].admitted, self.lives[sequence.key].status = self.tick, "active"
             self._reserved += sequence.reserved

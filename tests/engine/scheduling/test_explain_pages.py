@@ -11,12 +11,12 @@ from engine.scheduling.explain import sentence
 from engine.scheduling.explain_pages import explain_pages
 from engine.words import LANGUAGES, engine_words
 from tests.engine.driving import drive
+from tests.engine.kv.test_prefix_cache import families, request, served
 from tests.engine.main_runs import counts, run
 from tests.engine.models import small_model
 from tests.engine.random_runs import cancellations, crowded, runs
+from tests.engine.scheduling.test_explain import check_words
 from tests.engine.strategies import services
-from tests.engine.test_explain import check_words
-from tests.engine.test_prefix_cache import families, request, served
 
 TAKEN = ("page_reserved", "page_written", "page_shared")
 OPEN = ("page_given_back", "page_taken_away")

@@ -17,7 +17,7 @@ from engine.cli.table import pad, table, width
 from engine.service import SETTINGS, Service
 from engine.words import engine_words
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 REQUEST_KEYS = {
     *("id", "arrival", "prompt_tokens", "output_tokens", "status", "queue", "ttft", "tpot", "e2e", "itl"),
     *("preempted", "recomputed_tokens"),
