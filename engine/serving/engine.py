@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
@@ -32,6 +33,7 @@ class Door(Protocol):
 
     def tell(self) -> None: ...
     def wait(self, handle: Handle, given: int) -> None: ...
+    async def wait_in_loop(self, handle: Handle, given: int) -> None: ...
 
 
 def load_model(weights: str = "fp32") -> Transformer:
@@ -249,6 +251,13 @@ class Engine:
         with self.lock:
             if not handle.ended and len(handle.tokens) == given:
                 self.step()
+
+    async def advance_in_loop(self, handle: Handle, given: int) -> None:
+        """The same for a reader in an event loop, which goes on meanwhile."""
+        if self.door is not None:
+            await self.door.wait_in_loop(handle, given)
+        else:
+            await asyncio.to_thread(self.advance, handle, given)
 
     def run(self, requests: Iterable[Request] | None = None, horizon: object = None) -> History:
         """Serve ``requests`` as a closed trace, and whatever was submitted before, to the end.

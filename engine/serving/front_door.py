@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -24,6 +28,7 @@ class FrontDoor:
         self.engine = engine
         self.error: BaseException | None = None
         self._news = threading.Condition()  # a tick is over, or somebody has come or gone
+        self._calls: list[Callable[[], object]] = []  # for readers in event loops
         self._closing = False
         self._thread = threading.Thread(target=self._serve, name="ticklab-engine", daemon=True)
         with engine.lock:
@@ -73,13 +78,42 @@ class FrontDoor:
         """Wake whoever waits: somebody has come or gone, or a tick is over."""
         with self._news:
             self._news.notify_all()
+            for call in self._calls:
+                with suppress(RuntimeError):  # a loop that was closed with its reader hears nothing
+                    call()
 
     def wait(self, handle: Handle, given: int) -> None:
         """Let a reader who has ``given`` tokens of ``handle`` wait until the serving thread has more."""
+        self._refuse_the_serving_thread()
+        with self._news:
+            self._news.wait_for(lambda: self._has_more(handle, given))
+        self._raise_to(handle)
+
+    async def wait_in_loop(self, handle: Handle, given: int) -> None:
+        """The same for a reader in an event loop, without a thread for each."""
+        self._refuse_the_serving_thread()
+        told = asyncio.Event()
+        call = partial(asyncio.get_running_loop().call_soon_threadsafe, told.set)
+        with self._news:
+            self._calls.append(call)
+        try:
+            while not self._has_more(handle, given):
+                await told.wait()
+                told.clear()
+        finally:
+            with self._news:
+                self._calls.remove(call)
+        self._raise_to(handle)
+
+    def _refuse_the_serving_thread(self) -> None:
         if threading.current_thread() is self._thread:
             raise RuntimeError("a callback cannot wait for tokens: the thread that serves them is its own")
-        with self._news:
-            self._news.wait_for(lambda: handle.ended or len(handle.tokens) > given or self._over)
+
+    def _has_more(self, handle: Handle, given: int) -> bool:
+        over = self.error is not None or not self._thread.is_alive()
+        return handle.ended or len(handle.tokens) > given or over
+
+    def _raise_to(self, handle: Handle) -> None:
         if self.error is not None and (not handle.ended or handle.error is self.error):
             raise RuntimeError("the engine has stopped") from self.error
 
@@ -102,7 +136,3 @@ class FrontDoor:
                 self.error = error
         self.tell()
         return self.error is None
-
-    @property
-    def _over(self) -> bool:
-        return self.error is not None or not self._thread.is_alive()

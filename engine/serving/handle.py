@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -60,7 +59,7 @@ class Handle:
         given = 0
         while given < len(self.tokens) or not self.ended:
             if given == len(self.tokens):
-                await asyncio.to_thread(self._engine.advance, self, given)
+                await self._engine.advance_in_loop(self, given)
                 continue
             given += 1
             yield self.tokens[given - 1]

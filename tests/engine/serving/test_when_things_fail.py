@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
 
@@ -331,6 +333,42 @@ def test_a_reader_hears_of_a_cancellation_that_did_not_pass_the_door() -> None:
         handle.cancel()
         reader.join(timeout=30)
         assert not reader.is_alive()
+
+
+async def test_readers_in_a_loop_do_not_wait_for_each_other() -> None:
+    """One thread for all of them would be taken by the reader whose request is still in the queue."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+    engine, news, read, in_time = engine_for(policy="immediate", pages=None), threading.Condition(), [], []
+
+    def hold(handle: Handle, token: int, text: str) -> None:
+        """No tick ends before the reader has what the ticks before it gave."""
+        before = len(handle.tokens) - 1
+        with news:
+            in_time.append(news.wait_for(lambda: len(read) >= before, timeout=20))
+
+    async def read_all(handle: Handle) -> None:
+        async for token in handle:
+            with news:
+                read.append(token)
+                news.notify_all()
+
+    with FrontDoor(engine) as door:
+        with engine.lock:  # else the first tick holds up the second request
+            first, behind = door.submit("To be", 6, on_token=hold), door.submit("My lord", 6)
+        async with asyncio.TaskGroup() as readers:
+            readers.create_task(read_all(behind))
+            readers.create_task(read_all(first))
+    assert in_time == [True] * 6
+    assert read == expected("To be", 6) + expected("My lord", 6)
+
+
+async def test_a_reader_in_a_loop_hears_of_an_error() -> None:
+    engine = failing(2, ValueError("broken"), max_active=1)
+    with FrontDoor(engine) as door:
+        served, waiting = door.submit("To be", 20), door.submit("My lord", 20)
+        with pytest.raises(RuntimeError, match="has stopped"):
+            [token async for token in waiting]
+    assert served.status == "failed"
 
 
 def test_a_closing_door_takes_nobody() -> None:
