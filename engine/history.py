@@ -12,7 +12,7 @@ from engine.requests import Request
 from engine.service import Service
 
 if TYPE_CHECKING:
-    from engine.metrics import Metrics
+    from engine.measuring.metrics import Metrics
 
 
 @dataclass
@@ -34,7 +34,7 @@ class History:
 
     def metrics(self, slo_ttft: object = None, slo_tpot: object = None) -> Metrics:
         """Metrics of the run (SEMANTICS §3); limits in seconds, None for no limit."""
-        from engine.measurement import measure
+        from engine.measuring.measurement import measure
 
         return measure(self, slo_ttft=slo_ttft, slo_tpot=slo_tpot)
 

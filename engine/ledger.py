@@ -12,20 +12,23 @@ from engine.exact import first_tick, seconds
 from engine.history import History
 from engine.records import Outcome, Plan, Result, TickRecord
 from engine.requests import Request, check_trace
-from engine.scheduler import Scheduler
+from engine.scheduling.scheduler import Scheduler
 from engine.service import Service
 
 
 class Executor(Protocol):
     """Whoever carries out a plan: one Result per emitting id."""
 
-    def execute(self, plan: Plan) -> Outcome: ...
+    def execute(self, plan: Plan) -> Outcome:
+        """What became of the plan. Changes nothing of the schedule."""
+        ...
 
 
 class Ledger:
     """One token for everybody whose turn it is; requests end by length."""
 
     def execute(self, plan: Plan) -> Outcome:
+        """A token of unknown value for each emitting id."""
         return Outcome({key: Result((None,)) for key in plan.emitting})
 
 
@@ -36,6 +39,7 @@ class Replay:
         self._records = iter(records)
 
     def execute(self, plan: Plan) -> Outcome:
+        """What the next record says. Raises StopIteration when the run is told."""
         record = next(self._records)
         finish = dict(record.finished)
         failed = [chunk.id for chunk in plan.prefill if finish.get(chunk.id) == "failed"]
@@ -57,10 +61,16 @@ def step(scheduler: Scheduler, executor: Executor) -> TickRecord:
     return scheduler.apply(plan, executor.execute(plan))
 
 
+def goes_on(scheduler: Scheduler, horizon: Decimal | None) -> bool:
+    """Whether a run has another tick: something is live, and it starts before ``horizon`` (s)."""
+    if scheduler.idle:
+        return False
+    return horizon is None or scheduler.tick < first_tick(horizon, Fraction(scheduler.service.tick))
+
+
 def ticks(scheduler: Scheduler, executor: Executor, horizon: Decimal | None) -> Iterator[TickRecord]:
     """Every tick that starts before ``horizon`` (s), until nothing is live."""
-    end = None if horizon is None else first_tick(horizon, Fraction(scheduler.service.tick))
-    while not scheduler.idle and (end is None or scheduler.tick < end):
+    while goes_on(scheduler, horizon):
         yield step(scheduler, executor)
 
 

@@ -62,6 +62,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def has_work(self) -> bool:
+        """Whether anything is to be computed."""
         return bool(self.decode or self.prefill)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.history import History
 from engine.ledger import Replay, step
-from engine.scheduler import Scheduler
+from engine.scheduling.scheduler import Scheduler
 
 
 def replay(history: History, *, context: int | None = None) -> History:

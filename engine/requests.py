@@ -18,12 +18,12 @@ LONGEST = 10**7  # tokens of one prompt, output or place: more than any model re
 
 def count(value: object, where: str, least: int = 1, most: int = MOST) -> int:
     """``value`` as a whole number from ``least`` to ``most``; InputError names ``where`` otherwise."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if whole and abs(value) > most:  # type: ignore[arg-type]
-        raise InputError(f"{where}: it is out of range; a whole number from {least} to {most} is needed")
-    if not whole or value < least:  # type: ignore[operator]
-        raise InputError(f"{where}: {value!r} is not a whole number of at least {least}")
-    return value  # type: ignore[return-value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        if abs(value) > most:  # before it is printed: a number of any length may come in
+            raise InputError(f"{where}: it is out of range; a whole number from {least} to {most} is needed")
+        if value >= least:
+            return value
+    raise InputError(f"{where}: {value!r} is not a whole number of at least {least}")
 
 
 def utf8(text: str, where: str) -> bytes:

@@ -14,8 +14,8 @@ from functools import lru_cache
 import msgspec
 
 from engine import Metrics, Request, Service
-from engine.metrics import RequestMetrics
-from engine.pages import pages_for
+from engine.kv.pages import pages_for
+from engine.measuring.metrics import RequestMetrics
 from puzzles.asking import Field
 from puzzles.measures import megabytes
 from puzzles.solving import ledger

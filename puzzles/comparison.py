@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from engine import History, Service
-from engine.metrics import Summary
-from engine.percentiles import Range
+from engine.measuring.metrics import Summary
+from engine.measuring.percentiles import Range
 from engine.words import Catalogue
 from puzzles.asking import runs_of_part
 from puzzles.exercise import Exercise

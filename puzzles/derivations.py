@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from engine.progress import Life
+from engine.measuring.progress import Life
 from engine.words import Catalogue
 from puzzles.asking import Field
 from puzzles.expressions import Path, Side, evaluate, names_in, sides_of, sign_of

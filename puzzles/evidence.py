@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from engine import Metrics, TickRecord
-from engine.progress import Life
+from engine.measuring.progress import Life
 from engine.words import Catalogue
 from puzzles.finished import Finished
 from puzzles.page_counts import pages_of

@@ -8,8 +8,8 @@ from decimal import Decimal
 import msgspec
 
 from engine import History, Metrics
-from engine.metrics import RequestMetrics
-from engine.progress import Life, lives
+from engine.measuring.metrics import RequestMetrics
+from engine.measuring.progress import Life, lives
 
 
 class Promise(msgspec.Struct, frozen=True):

@@ -11,9 +11,9 @@ from fractions import Fraction
 import msgspec
 
 from engine import Metrics, Service
-from engine.pages import pages_for
-from engine.percentiles import Range
-from engine.progress import Life
+from engine.kv.pages import pages_for
+from engine.measuring.percentiles import Range
+from engine.measuring.progress import Life
 from puzzles.finished import Finished
 from puzzles.tools import TOOLS
 from puzzles.units import UNITS, at_least

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import msgspec
 
-from engine.metrics import RequestMetrics
+from engine.measuring.metrics import RequestMetrics
 from puzzles.words import exact
 
 Formula = Callable[[RequestMetrics], Fraction | None]

@@ -8,8 +8,6 @@ import platform
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-import msgspec
-
 from app.bench.browser import watch_in_browser
 from app.bench.crowd import Crowd, way_in
 from app.bench.figures import Figures, spread
@@ -147,9 +145,3 @@ def _drafts(number: str) -> Callable[[Learner], Awaitable[float]]:
 
 def _each(total: float | None, count: float) -> float | None:
     return total / count if total is not None and count else None
-
-
-def plain_values(figures: Figures) -> dict[str, Any]:
-    """The figures as they are written to a file."""
-    values: dict[str, Any] = msgspec.to_builtins(figures)
-    return values

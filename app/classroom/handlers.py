@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from tornado.httputil import HTTPServerRequest
-from tornado.web import HTTPError
+from tornado.web import HTTPError, RequestHandler
 
 from app.calculators.handlers import Calculators
 from app.classroom.classroom import Classroom
@@ -99,30 +99,29 @@ class JoinedPage(LearnerPage):
         await super().prepare()
 
 
-class JoinedDesign(DesignPage):
+class OnlyInside(RequestHandler):
+    """To be put before a page: it is for those who joined; others are sent to the way in."""
+
+    classroom: Classroom
+
+    def initialize(self, classroom: Classroom) -> None:
+        self.classroom = classroom
+
+    async def prepare(self) -> None:
+        if not await is_inside(self):
+            self.redirect("../", status=303)
+            return
+        answer = super().prepare()
+        if answer is not None:
+            await answer
+
+
+class JoinedDesign(OnlyInside, DesignPage):
     """The transfer task for those who joined."""
 
-    def initialize(self, classroom: Classroom) -> None:
-        self.classroom = classroom
 
-    async def prepare(self) -> None:
-        if not await is_inside(self):
-            self.redirect("../", status=303)
-            return
-        await super().prepare()
-
-
-class JoinedCalculators(Calculators):
+class JoinedCalculators(OnlyInside, Calculators):
     """The calculators for those who joined."""
-
-    def initialize(self, classroom: Classroom) -> None:
-        self.classroom = classroom
-
-    async def prepare(self) -> None:
-        if not await is_inside(self):
-            self.redirect("../", status=303)
-            return
-        await super().prepare()
 
 
 class ClassHealth(Health):

@@ -10,7 +10,7 @@ import msgspec
 
 from app.pages.contents import PATH
 from app.state import Lesson
-from app.state.lesson import exercise_of
+from app.state.recorded import exercise_of
 from app.store import Visit
 from puzzles import fields, solve
 from puzzles.asking import right

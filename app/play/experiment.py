@@ -11,16 +11,15 @@ import msgspec
 from app.play.sheet import MOST_BYTES, MOST_ROWS, Setup, Sheet
 from engine import InputError, Request, Service
 from engine.cli.flags import service_from
+from engine.files.trace_files import Note, TraceFile, parse_trace
+from engine.files.trace_formats import format_of
 from engine.ledger import checked_horizon
+from engine.measuring.slo import checked_limit
 from engine.service import POLICIES
-from engine.slo import checked_limit
-from engine.trace_files import Note, TraceFile, parse_trace
-from engine.trace_formats import format_of
 from engine.words import Catalogue
 from puzzles.words import puzzle_words
 
 MOST_TOKENS = {"prompt": 50_000_000, "output": 5_000_000}  # of one trace
-SIDES = ("a", "b")
 TYPED = "trace"  # what a trace that came from no file is called
 
 

@@ -12,9 +12,9 @@ from app.play.experiment import Experiment
 from app.play.running import Outcome
 from app.play.spec import Job, Made
 from engine import InputError
-from engine.chrome_trace import chrome_trace
 from engine.cli.document import document
 from engine.cli.shown import Shown
+from engine.files.chrome_trace import chrome_trace
 from engine.records import to_json
 from engine.words import engine_words
 

@@ -17,7 +17,7 @@ from app.play.spec import Figures
 from app.play.words import play_page_words
 from engine import History, Request
 from engine.cli.figures import number
-from engine.explain import sentence
+from engine.scheduling.explain import sentence
 from engine.words import engine_words
 from puzzles.comparison import summaries_table
 from puzzles.play import Side, differences, play_words

@@ -13,9 +13,9 @@ from app.play.sheet import MOST_DRAWN
 from app.play.spec import Going
 from engine import History, Metrics, Reason, Request, Service, Skim, TickRecord, simulate
 from engine.exact import first_tick, start_of
-from engine.pages import pages_for
-from engine.progress import refusals
-from engine.skimmer import Skimmer
+from engine.kv.pages import pages_for
+from engine.measuring.progress import refusals
+from engine.skimming.skimmer import Skimmer
 
 SLICE = 0.05  # seconds
 MOST_RECORDS = 2_000  # ticks of a run that is recorded whole

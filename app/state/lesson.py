@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any
 
 import param
@@ -18,20 +17,15 @@ from app.server import Server
 from app.state.directions import ENDED, Direction, Rules, direction_of, rules_of, shown_step, ticks_of
 from app.state.drafts import answers_of, draft_of, locked_texts, texts_of
 from app.state.errors import NotAllowed
+from app.state.recorded import exercise_of, first_ticks, specs_of
 from app.store import STEPS, Draft, Place, Prediction, Progress, StoreError
 from app.worker import RunSpec
 from engine import History
 from engine.words import LANGUAGES
-from puzzles import Exercise, load, parse, runs, solving
+from puzzles import Exercise, parse
 from puzzles.parsing import Problem
 
 LARGEST_SEED = 2**31 - 1
-
-
-@lru_cache(maxsize=256)
-def exercise_of(name: str, seed: int | None) -> Exercise:
-    """The exercise, or its variant of that seed: made once for all who ask."""
-    return load(name).variant(seed)
 
 
 class Lesson(param.Parameterized):
@@ -107,7 +101,7 @@ class Lesson(param.Parameterized):
     @property
     def specs(self) -> dict[str, RunSpec]:
         """What has to be run, by the name the exercise gives it."""
-        return {run.name: RunSpec(run.service, run.requests, run.weights) for run in runs(self.exercise)}
+        return specs_of(self.exercise_name, self.seed)
 
     @property
     def rules(self) -> Rules:
@@ -308,21 +302,9 @@ class Lesson(param.Parameterized):
 
     async def _have(self, ticks: int | None) -> dict[str, History]:
         """The first ``ticks`` ticks of every run (None: all), run where nobody has run them yet."""
-        names, specs = list(self.specs), list(self.specs.values())
-        recordings = await self._server.runs.all_first(specs, ticks)
-        whole = self._seen({name: one.history() for name, one in zip(names, recordings, strict=True)})
-        longest = max(len(history.records) for history in whole.values())
-        known = longest if ticks is None else min(ticks, longest)
-        ended = all(
-            len(history.records) <= known and (recording.done or _closed(history))
-            for history, recording in zip(whole.values(), recordings, strict=True)
-        )
-        self.param.update(known=known, last=known - 1 if ended else None)
-        return self._seen({name: one.history(known) for name, one in zip(names, recordings, strict=True)})
-
-    def _seen(self, histories: dict[str, History]) -> dict[str, History]:
-        """The runs as far as the windows of this exercise let one see."""
-        return solving.observed(self.exercise, histories)
+        seen = await first_ticks(self._server.runs, self.exercise, self.specs, ticks)
+        self.param.update(known=seen.ticks, last=seen.ticks - 1 if seen.ended else None)
+        return seen.histories
 
     async def compare_formats(self) -> dict[str, Any]:
         """fp32, int8 and int4 side by side on the prompts of this attempt."""
@@ -399,12 +381,6 @@ class Lesson(param.Parameterized):
 
     async def _stored(self, call: Any, *args: Any, **names: Any) -> Any:
         return await self._server.stored(call, *args, **names)
-
-
-def _closed(history: History) -> bool:
-    """Whether the window of a run has come to its end."""
-    horizon = history.horizon
-    return horizon is not None and len(history.records) * history.service.tick >= horizon
 
 
 def _not_before_run(step: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
 from errno import ENOENT
 from pathlib import Path
@@ -166,7 +167,10 @@ def hold_alone(connection: Connection) -> None:
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("select pg_advisory_xact_lock(7125309)"))
-    elif not connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
+        return
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    if not driver.in_transaction:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 

@@ -29,9 +29,9 @@ from app.worker.spec import (
     packed,
 )
 from engine import Engine, InputError, Stalled
-from engine.engine import load_model
 from engine.model.transformer import Transformer
 from engine.service import WEIGHTS
+from engine.serving.engine import load_model
 
 HELD_OUT_BYTES = 2048  # of the text on which the loss of the formats is compared: under a second
 LIVE_RUNS = 512  # engines kept ready for the next step (0.2 MB each): a class, each on a variant of its own

@@ -39,7 +39,7 @@ from engine.bench.serving import Serving
 from engine.bench.setting import Setting
 from engine.bench.speculation import Rounds
 from engine.bench.tick import Tick
-from engine.company import Invariance
+from engine.serving.company import Invariance
 from engine.words import Catalogue
 
 

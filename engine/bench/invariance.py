@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.bench.paper import page, plain
 from engine.bench.setting import Setting
-from engine.company import Invariance, invariances
+from engine.serving.company import Invariance, invariances
 from engine.traces import main_trace
 from engine.words import Catalogue
 

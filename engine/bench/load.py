@@ -9,12 +9,12 @@ from decimal import Decimal
 from typing import Any
 
 from engine.bench.timing import mean
-from engine.engine import Engine
 from engine.model.transformer import Transformer
 from engine.prompts import prompts_for
 from engine.records import TickRecord
 from engine.requests import Request
 from engine.service import Service
+from engine.serving.engine import Engine
 
 SLOTS = 8
 SERVICE = Service(

@@ -11,9 +11,9 @@ import msgspec
 from engine.bench.load import SERVICE, load, serve
 from engine.bench.paper import mega, page, plain
 from engine.bench.setting import Setting
+from engine.kv.pages import pages_for
 from engine.model.cache import PagedKVCache
 from engine.model.transformer import Transformer
-from engine.pages import pages_for
 from engine.quantize import quantize, stored
 from engine.requests import Request
 from engine.words import Catalogue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 
 import msgspec
 
@@ -50,7 +51,7 @@ class Neighbour(msgspec.Struct, frozen=True):
 def measure(setting: Setting) -> tuple[Neighbour, ...]:
     """All ways in turn."""
     runs = take_turns(
-        {name: lambda name=name: _serve(setting, name) for name in WAYS},  # type: ignore[misc]
+        {name: partial(_serve, setting, name) for name in WAYS},
         3 * setting.repeats,
     )
     return tuple(_row(name, found) for name, found in runs.items())

@@ -15,7 +15,7 @@ from engine.bench.timing import median, paired_ratio, take_turns
 from engine.cli.figures import NOTHING
 from engine.requests import Request
 from engine.service import Service
-from engine.speculation import Draft, DraftModel, PromptLookup
+from engine.serving.speculation import Draft, DraftModel, PromptLookup
 from engine.words import Catalogue
 
 NAME = "speculation"

@@ -10,9 +10,9 @@ from engine.bench.load import SERVICE, requests_of
 from engine.bench.paper import micro, page, ratio
 from engine.bench.setting import Setting
 from engine.bench.timing import median, paired_ratio, seconds
-from engine.engine import Engine
 from engine.model.speed import bare_products
 from engine.model.transformer import Transformer
+from engine.serving.engine import Engine
 from engine.words import Catalogue
 
 NAME = "tick"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from engine.cli import bench, run, simulate
 from engine.cli.flags import language_of, suggestion
@@ -23,8 +23,8 @@ COMMANDS = (simulate, run, bench)
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are InputErrors, and which takes no shortened flags."""
 
-    def __init__(self, **settings: object) -> None:
-        super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message.removeprefix('argument ')}; --help lists what is taken")

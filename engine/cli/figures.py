@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.percentiles import Range
+from engine.measuring.percentiles import Range
 
 NOTHING = "—"
 

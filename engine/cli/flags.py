@@ -14,8 +14,8 @@ import msgspec
 
 from engine.cli.figures import setting_text
 from engine.errors import InputError
+from engine.files.trace_files import TraceFile, load_trace
 from engine.service import CHOICES, COUNTS, LIMITS, SETTINGS, SWITCHES, Service
-from engine.trace_files import TraceFile, load_trace
 from engine.words import LANGUAGES, Catalogue
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,18}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from engine.chrome_trace import chrome_trace
 from engine.cli.document import document
 from engine.cli.flags import seconds_or_none
 from engine.cli.report import report
 from engine.cli.shown import Limits, Shown
 from engine.errors import InputError
+from engine.files.chrome_trace import chrome_trace
 from engine.records import to_json
 from engine.words import engine_words
 

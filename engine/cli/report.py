@@ -8,10 +8,10 @@ from engine.cli.shown import Shown
 from engine.cli.summary import summary
 from engine.cli.table import printable, table
 from engine.cli.timeline import timeline
-from engine.explain import sentence
-from engine.metrics import RequestMetrics
+from engine.files.trace_files import TraceFile
+from engine.measuring.metrics import RequestMetrics
+from engine.scheduling.explain import sentence
 from engine.service import SETTINGS, Service
-from engine.trace_files import TraceFile
 from engine.words import Catalogue
 
 MOST_ROWS = 60

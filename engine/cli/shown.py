@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from engine.files.trace_files import TraceFile
 from engine.history import History
-from engine.metrics import Metrics
-from engine.progress import refusals
+from engine.measuring.metrics import Metrics
+from engine.measuring.progress import refusals
 from engine.records import Reason
 from engine.service import Service
-from engine.trace_files import TraceFile
 
 MOST_RECORDS = 1_000_000
 Limits = dict[str, str | None]

@@ -9,7 +9,7 @@ from engine.cli.present import limits_of, present
 from engine.cli.shown import MOST_RECORDS, Shown
 from engine.cli.timeline import is_short
 from engine.errors import InputError
-from engine.skimmer import Skim, skim
+from engine.skimming.skimmer import Skim, skim
 from engine.words import LANGUAGES, Catalogue
 
 NAME = "simulate"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.cli.figures import number, percent, span
 from engine.cli.shown import Limits, Shown
 from engine.cli.table import table
-from engine.metrics import Metrics, Summary
+from engine.measuring.metrics import Metrics, Summary
 from engine.service import Service
 from engine.words import Catalogue
 

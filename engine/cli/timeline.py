@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.cli.table import pad, printable, width
-from engine.explain import explain
 from engine.history import History
 from engine.reasons import ACTIVE, REFUSED, WAITING
 from engine.records import TickRecord
+from engine.scheduling.explain import explain
 from engine.words import Catalogue
 
 LETTERS = {

@@ -23,6 +23,9 @@ class PagedKVCache:
     for a pool without room, and `MemoryError` for one that is larger than the machine's memory.
     """
 
+    unwritten: float = torch.nan
+    """What marks a number that nobody has written."""
+
     def __init__(
         self,
         config: ModelConfig,
@@ -68,20 +71,23 @@ class PagedKVCache:
             memory[:, :, self._slots(target)] = memory[:, :, self._slots(source)]
 
     def poison(self, pages: Sequence[int]) -> None:
-        """Overwrite `pages` with NaN, so that reading one before it is written again shows."""
+        """Mark the slots of `pages` as unwritten: reading one before it is written again gives NaN."""
         for page in pages:
-            self.keys[:, :, self._slots(page)] = torch.nan
-            self.values[:, :, self._slots(page)] = torch.nan
+            self.keys[:, :, self._slots(page)] = self.unwritten
+            self.values[:, :, self._slots(page)] = self.unwritten
 
     def grow(self, pages: int) -> None:
         """Enlarge the pool to `pages` pages; what is written stays. Does nothing when it is that large."""
         added = (pages - self.pages) * self.page_size
         if added <= 0:
             return
-        # NaN behind the last slot: a padding of (left, right) for head_dim, then for slots.
-        self.keys = functional.pad(self.keys, (0, 0, 0, added), value=torch.nan)
-        self.values = functional.pad(self.values, (0, 0, 0, added), value=torch.nan)
+        self.keys = self._lengthened(self.keys, added)
+        self.values = self._lengthened(self.values, added)
         self.pages = pages
+
+    def _lengthened(self, memory: Tensor, slots: int) -> Tensor:
+        """`memory` with so many more unwritten slots behind the last."""
+        return functional.pad(memory, (0, 0, 0, slots), value=self.unwritten)  # (left, right) of each axis
 
     def _slots(self, page: int) -> slice:
         return slice(page * self.page_size, (page + 1) * self.page_size)

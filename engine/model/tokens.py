@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable
 
-VOCABULARY = 256
-
 
 def encode(text: str | bytes) -> list[int]:
     """The tokens of `text`, one per byte of its UTF-8 form."""

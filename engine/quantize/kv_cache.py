@@ -108,6 +108,8 @@ class Int8KVCache(PagedKVCache):
     token's own are kept. Raises `ValueError` for a pool without room.
     """
 
+    unwritten = UNWRITTEN
+
     def __init__(self, config: ModelConfig, pages: int, page_size: int, scales: KVScales) -> None:
         super().__init__(config, pages, page_size, dtype=torch.bfloat16)
         self.scales = scales
@@ -142,11 +144,14 @@ class Int8KVCache(PagedKVCache):
             if own:
                 scale[:, :, self._slots(target)] = scale[:, :, self._slots(source)]
 
-    def poison(self, pages: Sequence[int]) -> None:
-        """Mark the slots of `pages` as unwritten: reading one gives NaN."""
-        for page in pages:
-            self.keys[:, :, self._slots(page)] = UNWRITTEN
-            self.values[:, :, self._slots(page)] = UNWRITTEN
+    def grow(self, pages: int) -> None:
+        """Enlarge the pool to `pages` pages, with room for the scales of their tokens."""
+        added = (pages - self.pages) * self.page_size
+        super().grow(pages)
+        if added > 0 and self.scales.keys is None:
+            self.key_scale = self._lengthened(self.key_scale, added)
+        if added > 0 and self.scales.values is None:
+            self.value_scale = self._lengthened(self.value_scale, added)
 
 
 def _store(memory: Tensor, scale: Tensor, layer: int, slots: Tensor, rows: Tensor, own: bool) -> None:

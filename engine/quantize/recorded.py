@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 import torch
 
-from engine.company import Invariance, invariances
 from engine.model.weights import FOLDER, load_preset, write_atomically
 from engine.quantize.compare import MAIN_FORMATS, Comparison, comparison
 from engine.quantize.convert import quantize
 from engine.quantize.exhibits import CacheMode, Smaller, cache_modes, smaller_rows
 from engine.quantize.speed import DecodeSpeed, decode_speeds
+from engine.serving.company import Invariance, invariances
 from engine.traces import main_trace
 
 RECORDED = Path(__file__).resolve().parent.parent / "recorded.json"

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from engine import InputError, Request, Service, skim
-from engine.metrics import Summary
+from engine.measuring.metrics import Summary
 from engine.requests import count
 from puzzles.design.fields import value_of
 

@@ -12,12 +12,12 @@ import msgspec
 
 from engine import History, Outcome, Service, Skim, TickRecord, simulate
 from engine import Plan as EnginePlan
-from engine.costs import costs_of
 from engine.ledger import Ledger
-from engine.metrics import RequestMetrics, Summary
-from engine.peaks import peaks_of
-from engine.percentiles import nearest_rank
-from engine.progress import lives
+from engine.measuring.costs import costs_of
+from engine.measuring.metrics import RequestMetrics, Summary
+from engine.measuring.peaks import peaks_of
+from engine.measuring.percentiles import nearest_rank
+from engine.measuring.progress import lives
 from puzzles.design.holding import Held, held
 from puzzles.design.plan import Plan
 from puzzles.design.task import Task, task

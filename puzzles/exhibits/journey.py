@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from engine import History, Service, TickRecord, explain, simulate
-from engine.explain import sentence
-from engine.progress import Life
+from engine.measuring.progress import Life
+from engine.scheduling.explain import sentence
 from engine.traces import main_trace
 from engine.words import Catalogue, engine_words
 from puzzles.exhibits.model import Exhibit

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from engine import History, Metrics, Request, Service, simulate
-from engine.percentiles import Range
+from engine.measuring.percentiles import Range
 from engine.traces import main_trace
 from engine.words import Catalogue
 from puzzles.charts import Axis, Chart, Point, Series, steps
@@ -19,7 +19,7 @@ from puzzles.words import DASH, number
 # ---- which tool's TPOT? ----------------------------------------------------------------------------
 
 # The two requests on which the formulas differ most: one that waits before its first token, one after.
-CASES = (("R02", Service(policy="static")), ("R04", Service(tick="1.0")))  # type: ignore[arg-type]
+CASES = (("R02", Service(policy="static")), ("R04", Service(tick=Decimal("1.0"))))
 
 
 def tools(words: Catalogue) -> Exhibit:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from engine import History, TickRecord
-from engine.peaks import used_pages
+from engine.measuring.peaks import used_pages
 
 NO_PAGES = ("no_pages", "no_run", "preempted", "after_preemption")
 NO_BUDGET = ("no_prefill_budget", "whole_prompt", "prefill_behind", "shared_budget")

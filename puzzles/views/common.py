@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine import History, Reason, TickRecord, explain
-from engine.explain import sentence
+from engine.scheduling.explain import sentence
 from engine.words import Catalogue, engine_words
 
 PALETTE = 8  # colours of the stylesheet: --request-0 … --request-7

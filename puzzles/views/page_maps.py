@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 
 from engine import History, Reason, Service, TickRecord
-from engine.explain import sentence
-from engine.explain_pages import explain_pages
-from engine.progress import walk
+from engine.measuring.progress import walk
+from engine.scheduling.explain import sentence
+from engine.scheduling.explain_pages import explain_pages
 from engine.words import Catalogue, engine_words
 from puzzles.views.common import colours, title
 from puzzles.views.model import Page, PageFrame, PageMap

@@ -8,7 +8,7 @@ from itertools import groupby
 import msgspec
 
 from engine import History, Reason, TickRecord, explain
-from engine.explain import sentence
+from engine.scheduling.explain import sentence
 from engine.words import Catalogue, engine_words
 from puzzles.views.common import colours, title
 from puzzles.views.logs import concerned

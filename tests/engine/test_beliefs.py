@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine import Metrics, Service, simulate
-from engine.percentiles import Range
+from engine.measuring.percentiles import Range
 from tests.engine.main_runs import IDS, changed, counts, figures, run, values
 
 SLO = {"slo_ttft": "0.5", "slo_tpot": "0.15"}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import simulate
-from engine.percentiles import Range
+from engine.measuring.percentiles import Range
 from tests.engine.driving import Impatient, drive
 from tests.engine.oracle import Oracle
 from tests.engine.oracle_metrics import measure

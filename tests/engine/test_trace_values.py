@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine import InputError
-from engine.trace_files import load_trace
+from engine.files.trace_files import load_trace
 
 OWN = "id,arrival,prompt_tokens,output_tokens\n"
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine import Metrics, Service, simulate
-from engine.explain import explain
+from engine.scheduling.explain import explain
 from engine.traces import main_trace
 from puzzles import field_of, load, solve
 from puzzles.asking import Field, right

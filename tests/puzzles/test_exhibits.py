@@ -290,4 +290,4 @@ def test_source_is_printed_as_it_is(path: str) -> None:
 
 def test_a_file_without_a_page_is_not_linked() -> None:
     with pytest.raises(KeyError):
-        page_of("engine/engine.py")
+        page_of("engine/serving/engine.py")

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from engine import InputError, Request, Service, simulate
-from engine.speculation import expected_tokens
+from engine.serving.speculation import expected_tokens
 from engine.traces import main_trace
 from puzzles.calculator import MODELS, Shape, model, tokens_per_round
 from puzzles.tools import TOOLS, tool_values

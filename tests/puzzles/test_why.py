@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import History, Request, Service, explain
-from engine.explain import sentence
+from engine.scheduling.explain import sentence
 from engine.words import LANGUAGES, Catalogue, engine_words
 from puzzles import histories, load, names
 from puzzles.views import run_view

@@ -25,7 +25,6 @@ from puzzles.views.model import CELL_KINDS
 from puzzles.words import number, plain, puzzle_words, run_name
 
 ROOM = Path(puzzles.__file__).parent
-EVENTS = ("allocate", "write", "free", "preempt", "share", "evict", "cache")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 

@@ -80,9 +80,8 @@ def refusals(server: Serving) -> list[str]:
     return [line for line in text.splitlines() if REFUSED in line]
 
 
-def test_c03_browser_back(short_lived: tuple[Serving, Cable], learners: Callable[..., Learner]) -> None:
-    server, _ = short_lived
-    learner = learners(server)
+def come_back(learner: Learner, server: Serving) -> None:
+    """Away to another page until the session is gone, then the browser's own way back."""
     html = typed(learner)
     learner.page.goto(f"{server.url}/read/en/")
     until_expired(learner.page, html)
@@ -90,6 +89,11 @@ def test_c03_browser_back(short_lived: tuple[Serving, Cable], learners: Callable
     is_usable(learner.page, learner)
     assert refusals(server) == []
     learner.leave()
+
+
+def test_c03_browser_back(short_lived: tuple[Serving, Cable], learners: Callable[..., Learner]) -> None:
+    server, _ = short_lived
+    come_back(learners(server), server)
 
 
 def test_c03_a_tab_that_is_opened_again(
@@ -213,14 +217,7 @@ def test_c03_back_to_a_page_the_browser_kept(
     short_lived: tuple[Serving, Cable], remembering: Callable[[Serving], Learner]
 ) -> None:
     server, _ = short_lived
-    learner = remembering(server)
-    html = typed(learner)
-    learner.page.goto(f"{server.url}/read/en/")
-    until_expired(learner.page, html)
-    learner.page.go_back()
-    is_usable(learner.page, learner)
-    assert refusals(server) == []
-    learner.leave()
+    come_back(remembering(server), server)
 
 
 def test_c03_a_browser_that_restores_its_tabs(

@@ -3,144 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from app.classroom.keys import keys_in
 from app.classroom.words import class_words
 from app.words import app_words
 from tests.app.secrets import betrayed
 from tests.classroom.running import ClassServing
-from tests.ui.cable import Cable
-from tests.ui.learner import REQUIRED, Learner
+from tests.ui.leading import FIELD, LOCK_STEP, SOON, Led, TeachersPage
+from tests.ui.learner import REQUIRED
 
 pytestmark = pytest.mark.ui
 
-SOON = 20_000  # ms: a decision is looked for once a second
-FIELD = "static.R02.ttft"
-
-
-class Led(Learner):
-    """A learner of a class."""
-
-    language = "en"
-    own: frozenset[str] = frozenset({*REQUIRED.values(), "1.2"})  # 1.20, as the server writes it
-
-    def join(self, nickname: str = "") -> None:
-        """By the code, then into the lab."""
-        code = keys_in(self.server.folder / "data").join
-        self.page.goto(f"{self.server.url}/?code={code}&lang={self.language}")
-        self.page.goto(f"{self.server.url}/?lang={self.language}")
-        self.page.fill("#nickname", nickname)
-        self.page.click("form button")
-        self.ready()
-
-    def hears(self, key: str, **values: Any) -> None:
-        """The page says it, in the learner's language, where a screen reader hears it."""
-        said = app_words(self.language)(key, **values)
-        expect(self.find("#status[role=status][aria-live=polite]")).to_have_text(said, timeout=SOON)
-
-    def begin(self) -> None:
-        if self.find("[data-command=read]").is_visible():
-            self.find("[data-command=read]").click()
-        self.at("predict")
-
-    def vote(self, **changes: str) -> None:
-        """Fill in and lock; the run stays closed."""
-        self.fill(**changes)
-        button = self.find("#predict button[type=submit]")
-        expect(button).to_be_enabled(timeout=SOON)
-        button.click()
-        expect(self.find("#predict form.locked")).to_be_visible(timeout=SOON)
-
-    def shown(self, field: str) -> str:
-        return self.find(f"#predict [name='{field}']").input_value()
-
-    def secrets(self) -> list[str]:
-        """What anything this browser ever received gives away, but for the numbers it was typed itself."""
-        found = betrayed("\n".join(self.received)) + betrayed(self.page.content())
-        return [one for one in found if one not in self.own]
-
-
-class TeachersPage:
-    """The teacher's browser."""
-
-    def __init__(self, page: Page, server: ClassServing, language: str) -> None:
-        self.page, self.server, self.language = page, server, language
-        key = keys_in(server.folder / "data").teacher
-        page.goto(f"{server.teacher}/teach?key={key}")
-        page.goto(self.address())
-
-    def address(self, show: int = 0) -> str:
-        return f"{self.server.teacher}/teach?exercise=main&lang={self.language}&show={show}"
-
-    def lead(self, phase: str) -> None:
-        self.page.click(f"button[name=phase][value={phase}]")
-        expect(self.page.locator(f"button[value={phase}][aria-current=step]")).to_be_visible()
-
-    def press(self, name: str) -> None:
-        self.page.get_by_role("button", name=name, exact=True).click()
-
-    def board(self) -> str:
-        """The votes as the teacher sees them now."""
-        self.page.goto(self.address(show=1))
-        return self.page.locator("#board").inner_text()
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[ClassServing]:
-    """A class of its own; whatever happens in it, nothing may go wrong on the server."""
-    server = ClassServing(tmp_path)
-    server.start()
-    yield server
-    server.stop()
-    assert server.faults() == [], server.log.read_text()
-
-
-@pytest.fixture
-def browsers(browser: Browser, own: ClassServing) -> Iterator[Callable[..., Led]]:
-    """Makes learners of the class."""
-    made: list[Led] = []
-
-    def make(language: str = "en", **options: Any) -> Led:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
-        made.append(Led(context, own))
-        made[-1].language = language
-        return made[-1]
-
-    yield make
-    for learner in made:
-        learner.leave()
-
-
-@pytest.fixture
-def teacher(browser: Browser, own: ClassServing) -> Iterator[Callable[[str], TeachersPage]]:
-    """Opens the teacher's page in a browser of its own, which has to stay quiet."""
-    complaints: list[str] = []
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-
-    def make(language: str = "en") -> TeachersPage:
-        page = context.new_page()
-        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        return TeachersPage(page, own, language)
-
-    yield make
-    context.close()
-    assert [
-        said for said in complaints if "ERR_CONNECTION" not in said
-    ] == []  # but for a server that is away
-
 
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-LOCK_STEP = {
-    "en": ("Everyone to tick 0", "One tick on", "Release"),
-    "zh": ("全班到 tick 0", "进一拍", "放开"),
-}
 SHOW = {"en": "Show them to the class", "zh": "给全班看"}
 
 
@@ -151,43 +29,71 @@ def test_vote_discuss_vote_again_run_together_and_see(
     lead = teacher(language)
     lead.lead("closed")
     ada, ben = browsers(language), browsers(language, viewport={"width": 390, "height": 844})
-    for learner, name in ((ada, "Ada <b>"), (ben, "")):
-        learner.join(name)
-        learner.hears("led.closed")
-        learner.begin()
-        learner.fill()
-        expect(learner.find("#predict button[type=submit]")).to_be_disabled()
-
+    come_in(ada, "Ada <b>")
+    come_in(ben, "")
     lead.lead("vote1")
-    for learner, given in ((ada, "0.43"), (ben, "1.20")):
-        learner.hears("led.vote1")
-        learner.vote(static__R02__ttft=given)
-        learner.hears("said.kept")
-        expect(learner.find("#run")).to_be_hidden()
+    first_vote(ada, "0.43")
+    first_vote(ben, "1.20")
     projector = lead.page.context.new_page()
     projector.goto(f"{lead.server.teacher}/teach/project?lang={language}")
     expect(projector.locator(".counts strong").first).to_have_text("2", timeout=SOON)
     assert "0.43" not in projector.content()
+    discuss(lead, ada, ben)
+    vote_again(lead, ada, ben)
+    lead.press(SHOW[language])
+    expect(projector.locator("#board")).to_contain_text("0.43 s", timeout=SOON)
+    assert "✓" not in projector.content()
+    go_in_step(lead, ada, ben)
+    expect(projector.locator("#board")).to_contain_text("Tick 2", timeout=SOON)
+    run_alone(lead, ada, ben)
+    see(lead, ada, ben)
+    expect(projector.locator("#board")).to_contain_text("✓", timeout=SOON)
+    assert re.search(r"1: from “.+” to “right”|1 人：从“.+”改为“正确”", lead.board())
+    lead.page.locator("#people summary").click()
+    expect(lead.page.locator("#people")).to_contain_text("Ada <b>")
+    fits_a_phone(lead.page, projector, ben.page)
 
+
+def come_in(learner: Led, name: str) -> None:
+    """While the vote is closed one may write, and not lock."""
+    learner.join(name)
+    learner.hears("led.closed")
+    learner.begin()
+    learner.fill()
+    expect(learner.find("#predict button[type=submit]")).to_be_disabled()
+
+
+def first_vote(learner: Led, given: str) -> None:
+    learner.hears("led.vote1")
+    learner.vote(static__R02__ttft=given)
+    learner.hears("said.kept")
+    expect(learner.find("#run")).to_be_hidden()
+
+
+def discuss(lead: TeachersPage, *learners: Led) -> None:
+    """The votes stay locked, and a reload changes nothing."""
     lead.lead("discuss")
-    for learner in (ada, ben):
+    for learner in learners:
         learner.hears("led.discuss")
-        learner.reload()  # a reload changes nothing
+        learner.reload()
         learner.hears("led.discuss")
         expect(learner.find("#predict form.locked")).to_be_visible()
 
+
+def vote_again(lead: TeachersPage, ada: Led, ben: Led) -> None:
+    """One changes her number, one keeps his; nothing of the run was ever sent."""
     lead.lead("vote2")
     for learner in (ada, ben):
         learner.hears("led.vote2")
     assert ada.shown(FIELD) == "0.43"
     ada.vote(static__R02__ttft="1.20")
     ben.vote(static__R02__ttft="1.20")
-    assert ada.secrets() == ben.secrets() == []  # two votes, and nothing of the run was ever sent
-    lead.press(SHOW[language])
-    expect(projector.locator("#board")).to_contain_text("0.43 s", timeout=SOON)
-    assert "✓" not in projector.content()
+    assert ada.secrets() == ben.secrets() == []
 
-    begin, on, release = LOCK_STEP[language]
+
+def go_in_step(lead: TeachersPage, ada: Led, ben: Led) -> None:
+    """Three ticks for everybody; looking back is free."""
+    begin, on, _ = LOCK_STEP[lead.language]
     lead.press(begin)
     lead.lead("run")
     for learner in (ada, ben):
@@ -200,11 +106,13 @@ def test_vote_discuss_vote_again_run_together_and_see(
             learner.hears("led.tick", tick=tick)
             learner.page.wait_for_function("tick => window.ticklab.tick === tick", arg=tick)
             assert learner.known() == tick + 1
-    expect(projector.locator("#board")).to_contain_text("Tick 2", timeout=SOON)
     ada.find("#run button.back").click()
-    ada.page.wait_for_function("window.ticklab.tick === 1")  # looking back is free
+    ada.page.wait_for_function("window.ticklab.tick === 1")
 
-    lead.press(release)
+
+def run_alone(lead: TeachersPage, ada: Led, ben: Led) -> None:
+    """Released, one runs to the end; the verdict waits for the teacher."""
+    lead.press(LOCK_STEP[lead.language][2])
     for learner in (ada, ben):
         learner.hears("led.run")
     ada.run()
@@ -213,23 +121,23 @@ def test_vote_discuss_vote_again_run_together_and_see(
     ada.hears("said.observed")
     expect(ada.find("#verdict")).to_be_hidden()
 
+
+def see(lead: TeachersPage, ada: Led, ben: Led) -> None:
+    """The verdict, also for one who has not run to the end, and what became of each one's vote."""
     lead.lead("reveal")
     for learner in (ada, ben):
         learner.at("verdict")
         learner.hears("led.reveal")
         expect(learner.find("#verdict-content table").first).to_be_visible(timeout=SOON)
-    words = app_words(language)
+    words = app_words(lead.language)
     expect(ada.find("#verdict-content")).to_contain_text(words("verdict.votes"))
     expect(ben.find("#verdict-content")).to_contain_text(words("verdict.votes.same"))
-    expect(projector.locator("#board")).to_contain_text("✓", timeout=SOON)
-    board = lead.board()
-    assert re.search(r"1: from “.+” to “right”|1 人：从“.+”改为“正确”", board)
-    lead.page.locator("#people summary").click()
-    expect(lead.page.locator("#people")).to_contain_text("Ada <b>")
-    for page in (lead.page, projector):
+
+
+def fits_a_phone(*pages: Page) -> None:
+    for page in pages:
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate(WIDER) <= 0
-    assert ben.page.evaluate(WIDER) <= 0
 
 
 def test_a_late_joiner_votes_in_round_2_only_and_is_counted_apart(
@@ -299,84 +207,6 @@ def test_two_tabs_of_one_learner_follow_together(
     learner.page.wait_for_function("window.ticklab.tick === 1", timeout=SOON)
 
 
-def test_a_phone_that_slept_wakes_where_the_class_is(
-    own: ClassServing, browsers: Callable[..., Led], teacher: Callable[[str], TeachersPage]
-) -> None:
-    """The network goes in vote 1, with something typed; it comes back in the run."""
-    cable = Cable(own.port)
-    own.stop()
-    own.options = ["--origins", cable.origin]
-    own.start()
-    lead = teacher("en")
-    try:
-        own.at(cable.port)
-        phone = browsers(viewport={"width": 390, "height": 844})
-        phone.expected = ["WebSocket", "ERR_", "Failed to", "Lost websocket", "Unable to", "reconnect"]
-        lead.lead("vote1")
-        phone.join()
-        phone.begin()
-        phone.vote(static__R02__ttft="0.43")
-        cable.pull()
-        phone.page.wait_for_selector("html[data-connection=lost]", timeout=SOON)
-        lead.lead("vote2")
-        lead.press("Everyone to tick 0")
-        lead.lead("run")
-        lead.press("One tick on")
-        cable.plug()
-        phone.page.wait_for_function("window.ticklab?.tick === 1", timeout=60_000)
-        phone.hears("led.tick", tick=1)
-        cable.pull()
-        phone.page.wait_for_selector("html[data-connection=lost]", timeout=SOON)
-        lead.lead("reveal")
-        cable.plug()
-        expect(phone.find("html")).to_have_attribute("data-step", "verdict", timeout=60_000)
-        expect(phone.find("#verdict-content table").first).to_be_visible(timeout=SOON)
-    finally:
-        cable.close()
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_server_that_starts_again_in_a_led_exercise_finds_the_class(
-    own: ClassServing, browsers: Callable[..., Led], teacher: Callable[[str], TeachersPage], language: str
-) -> None:
-    """Killed in vote 1 with a draft typed, and in lock step; the cookies of both sides still let them in."""
-    lead, learner = teacher(language), browsers(language)
-    learner.expected = ["WebSocket", "ERR_", "Failed to", "not connected so cannot send"]
-    lead.lead("vote1")
-    learner.join("Ada")
-    learner.begin()
-    own.stop(kill=True)
-    expect(learner.find("#offline[role=alert]")).to_contain_text(app_words(language)("offline.title"))
-    learner.find(f"#predict [name='{FIELD}']").fill("0.66")
-    own.start()
-    expect(learner.find("#offline")).to_be_hidden(timeout=60_000)
-    learner.ready()
-    learner.hears("led.vote1")
-    assert learner.shown(FIELD) == "0.66"
-    learner.vote(static__R02__ttft="0.66")
-    begin, on, _ = LOCK_STEP[language]
-    lead.page.goto(lead.address())
-    lead.press(begin)
-    lead.lead("run")
-    learner.hears("led.tick", tick=0)
-    learner.page.wait_for_function("window.ticklab.tick === 0", timeout=SOON)
-    lead.press(on)
-    learner.page.wait_for_function("window.ticklab.tick === 1", timeout=SOON)
-    own.stop(kill=True)
-    expect(learner.find("#offline")).to_be_visible(timeout=SOON)
-    own.start()
-    expect(learner.find("#offline")).to_be_hidden(timeout=60_000)
-    learner.ready()
-    learner.hears("led.tick", tick=1)
-    learner.page.wait_for_function("window.ticklab.tick === 1", timeout=SOON)
-    lead.page.goto(lead.address())
-    lead.press(on)
-    learner.hears("led.tick", tick=2)
-    lead.lead("reveal")
-    learner.at("verdict")
-    expect(learner.find("#verdict-content table").first).to_be_visible(timeout=SOON)
-
-
 def test_nothing_of_the_run_is_sent_before_it_is_open_whatever_a_browser_says(
     browsers: Callable[..., Led], teacher: Callable[[str], TeachersPage]
 ) -> None:
@@ -412,7 +242,7 @@ def test_nothing_of_the_run_is_sent_before_it_is_open_whatever_a_browser_says(
 
 
 def test_the_end_of_a_class_leaves_the_verdict_and_its_deletion_the_page(
-    own: ClassServing, browsers: Callable[..., Led], teacher: Callable[[str], TeachersPage]
+    own_class: ClassServing, browsers: Callable[..., Led], teacher: Callable[[str], TeachersPage]
 ) -> None:
     lead = teacher("en")
     lead.lead("vote1")
@@ -423,7 +253,7 @@ def test_the_end_of_a_class_leaves_the_verdict_and_its_deletion_the_page(
     lead.lead("reveal")
     learner.at("verdict")
     expect(learner.find("#verdict-content table").first).to_be_visible(timeout=SOON)
-    lead.page.goto(f"{own.teacher}/teach/classes?lang=en")
+    lead.page.goto(f"{own_class.teacher}/teach/classes?lang=en")
     lead.press("End the class")
     learner.hears("led.ended")
     learner.at("verdict")
@@ -432,7 +262,7 @@ def test_the_end_of_a_class_leaves_the_verdict_and_its_deletion_the_page(
     expect(learner.find("#status[data-kind=refused]")).to_be_visible(timeout=SOON)  # nothing new begins
     learner.hears("led.ended")
     learner.at("verdict")
-    lead.page.goto(f"{own.teacher}/teach/classes?lang=en&delete=1")
+    lead.page.goto(f"{own_class.teacher}/teach/classes?lang=en&delete=1")
     lead.press("Delete for good")
     learner.page.reload()
     expect(learner.find("[role=status]")).to_have_text(class_words("en")("landing.over"), timeout=SOON)

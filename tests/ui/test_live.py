@@ -11,7 +11,7 @@ import pytest
 from tests.play.sheets import rows
 from tests.serving import Serving
 from tests.ui.learner import Learner
-from tests.ui.test_play import Player
+from tests.ui.player import Player
 
 pytestmark = pytest.mark.ui
 

@@ -1,78 +1,20 @@
-"""Free play in a real Chromium: run, stop, compare, share, take away; and cases C05, C08 and C13."""
+"""Free play in a real Chromium: run, stop, compare, and what is wrong; cases C05 and C08."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import struct
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.play.sheets import EVIL, SCRIPT, rows, ticks
+from tests.play.sheets import rows, ticks
 from tests.serving import Serving
 from tests.ui.learner import Learner
-from tests.ui.test_page import findings
+from tests.ui.player import Player
 
 pytestmark = pytest.mark.ui
 
-RUNS = "window.ticklab.runs.map((run) => [run.timeline.title, run.strip.frames.length])"
 ENDLESS = rows([("A", 0, 1, 500_000), ("B", 0, 1, 500_000)])
-OPEN = "(field) => { const group = field.closest('details'); if (group) group.open = true }"
-PNG = b"\x89PNG\r\n\x1a\n"
-
-
-class Player:
-    """What one does on the page."""
-
-    def __init__(self, learner: Learner, query: str = "?play=") -> None:
-        self.learner = learner
-        self.page: Page = learner.open(query)
-        self.find = learner.find
-
-    def set(self, **fields: str) -> None:
-        """Type into fields by id; a select takes its value."""
-        for name, text in fields.items():
-            field = self.find(f"#{name}, #set-{name}").first
-            field.evaluate(OPEN)
-            if field.evaluate("(field) => field.tagName") == "SELECT":
-                field.select_option(text)
-            else:
-                field.fill(text)
-
-    def press_run(self) -> None:
-        self.find("#play-run").click()
-
-    def run(self, state: str = "done") -> None:
-        """Run, and wait for its end; the state before must not count."""
-        self.page.evaluate("document.documentElement.dataset.play = 'asked'")
-        self.press_run()
-        self.wait(state)
-
-    def wait(self, state: str) -> None:
-        expect(self.find("html")).to_have_attribute("data-play", state, timeout=120_000)
-
-    def runs(self) -> list[list[Any]]:
-        return list(self.page.evaluate(RUNS))
-
-    def compare(self) -> None:
-        self.find("input[name=mode][value=compare]").check()
-
-    def download(self, selector: str, to: Path) -> tuple[str, bytes]:
-        with self.page.expect_download() as made:
-            self.find(selector).click()
-        file = to / "file"
-        made.value.save_as(file)
-        return made.value.suggested_filename, file.read_bytes()
-
-
-@pytest.fixture
-def play(learner: Learner) -> Player:
-    return Player(learner)
 
 
 def test_three_policies_side_by_side(play: Player) -> None:
@@ -218,53 +160,6 @@ def test_the_pictures_are_as_long_as_each_run(play: Player) -> None:
     expect(play.find("[data-file=csv]")).to_be_disabled()
 
 
-# ---- C13: text of a visitor is text ---------------
-
-
-def test_markup_in_a_file_is_text_everywhere(play: Player, tmp_path: Path) -> None:
-    play.page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
-    play.compare()
-    play.find("#run-title").fill(EVIL)
-    play.find("#keep").click()
-    out = io.StringIO()
-    table = csv.writer(out)
-    table.writerow(["id", "arrival", "prompt_tokens", "output_tokens", "prompt", "model", SCRIPT])
-    table.writerow([SCRIPT, 0, len(EVIL), 3, EVIL, SCRIPT, EVIL])
-    file = {"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": out.getvalue().encode()}
-    play.find("#trace-file").set_input_files([file])  # type: ignore[list-item]
-    expect(play.find("#trace-seen")).to_contain_text(f"{EVIL}.csv: 1 requests")
-    expect(play.find("#trace-seen")).to_contain_text(SCRIPT)
-    expect(play.find("#trace-name")).to_have_text(f"{EVIL}.csv")
-    assert SCRIPT in play.find("#trace").input_value()
-    play.find("#run-title").fill(SCRIPT)
-    play.set(engine="fp32", pages="64")
-    play.run()
-    for text in (EVIL, SCRIPT):
-        expect(play.find("#summary")).to_contain_text(text)
-        expect(play.find("#details")).to_contain_text(text)
-        expect(play.find("#pictures")).to_contain_text(text)
-    expect(play.find("#texts")).to_contain_text(EVIL)
-    play.find("#pictures [role=gridcell][data-tick='0']").first.hover()
-    expect(play.find(".why").first).to_contain_text(EVIL)
-    for selector in ("#summary img", "#details img", "#trace-seen img", "#pictures img", "#summary script"):
-        assert play.find(selector).count() == 0, selector
-    name, made = play.download("[data-file=json]", tmp_path)
-    assert name == "ticklab-script-alert-1-script.json"
-    assert f"B · {SCRIPT}" in json.loads(made)["runs"]
-    name, made = play.download("[data-file=chrome]", tmp_path)
-    assert SCRIPT in {e["args"].get("name") for e in json.loads(made)["traceEvents"]}
-    name, made = play.download("#png", tmp_path)
-    assert (name, made[:8]) == ("ticklab-script-alert-1-script.png", PNG)
-
-
-def test_markup_in_an_error_is_text(play: Player) -> None:
-    play.page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
-    file = {"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": f"{SCRIPT},b\n1,2\n".encode()}
-    play.find("#trace-file").set_input_files([file])  # type: ignore[list-item]
-    expect(play.find("#trace-problem")).to_contain_text(f"{EVIL}.csv: its columns ({SCRIPT}, b) are of no")
-    assert play.find("#trace-problem img").count() == 0
-
-
 # ---- what is wrong ---------------
 
 
@@ -318,161 +213,3 @@ def test_a_file_as_large_as_it_may_be_is_read(play: Player) -> None:
     expect(play.find("#summary")).to_contain_text("20000/20000")
     expect(play.find("#pictures")).to_be_hidden()
     expect(play.find("#png")).to_be_disabled()
-
-
-# ---- share and take away ---------------
-
-
-def test_a_short_link_brings_everything_to_another_browser(
-    play: Player, learners: Callable[..., Learner], lab: Serving
-) -> None:
-    play.compare()
-    play.find("#run-title").fill("first")
-    play.find("#keep").click()
-    play.set(tick="1.0", slo_ttft="2")
-    play.find("#run-title").fill("second")
-    play.find("#share").click()
-    expect(play.find("#link")).to_be_visible()
-    address = play.find("#link").input_value()
-    assert address == play.page.url
-    code = address.partition("?play=")[2]
-    assert 8 <= len(code) <= 12
-    other = Player(learners(lab), f"?play={code}")
-    assert other.find("#set-tick").input_value() == "1.0"
-    assert other.find("#slo_ttft").input_value() == "2"
-    expect(other.find("#kept")).to_contain_text("first")
-    other.run()
-    assert [title for title, _ in other.runs()] == ["A · first", "B · second"]
-    other.find("header a[hreflang^=zh]").click()
-    other.learner.ready()
-    assert other.find("#set-tick").input_value() == "1.0"
-    expect(other.find("h1")).to_have_text("自由实验")
-
-
-def test_an_unknown_link_says_so(learner: Learner, lab: Serving) -> None:
-    learner.expected.append("404")
-    answer = learner.page.goto(f"{lab.page}?play=aaaaaaaaaa")
-    assert answer is not None
-    assert answer.status == 404
-    expect(learner.find("h1")).to_have_text("There is no such link")
-
-
-def test_every_file_can_be_taken(play: Player, tmp_path: Path) -> None:
-    play.run()
-    name, made = play.download("[data-file=csv]", tmp_path)
-    assert name == "ticklab-R01-R04.csv"
-    assert len(list(csv.reader(io.StringIO(made.decode("utf-8-sig"))))) == 13
-    assert play.download("[data-file=csv]", tmp_path) == (name, made)  # and taken again
-    name, made = play.download("[data-file=json]", tmp_path)
-    assert json.loads(made)["runs"]["static"]["summary"]["ticks"] == 15
-    name, made = play.download("[data-file=chrome]", tmp_path)
-    assert name == "ticklab-R01-R04.trace.json"
-    assert len(json.loads(made)["traceEvents"]) > 100
-    name, made = play.download("#png", tmp_path)
-    width, height = struct.unpack(">II", made[16:24])
-    assert (name, made[:8]) == ("ticklab-R01-R04.png", PNG)
-    assert width >= 1800
-    assert height >= 1000
-
-
-def test_what_was_run_is_there_after_a_reload(play: Player) -> None:
-    play.set(tick="1.0")
-    play.run()
-    play.learner.reload()
-    assert play.find("#set-tick").input_value() == "1.0"
-    play.run()
-    assert play.runs()[0] == ["immediate", 19]
-
-
-# ---- for everybody ---------------
-
-
-@pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("zh", "dark")])
-def test_axe_finds_nothing_serious(
-    learners: Callable[..., Learner], lab: Serving, language: str, scheme: str
-) -> None:
-    play = Player(learners(lab, color_scheme=scheme), f"?play=&lang={language}")
-    assert findings(play.page) == []
-    play.compare()
-    play.find("#keep").click()
-    play.set(decode_slots="1")
-    play.find("#look").click()
-    play.run()
-    play.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
-    assert findings(play.page) == []
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_phone_never_scrolls_sideways(
-    learners: Callable[..., Learner], lab: Serving, language: str
-) -> None:
-    screen = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    phone = learners(lab, **screen, reduced_motion="reduce")  # else the page still glides when it is touched
-    play = Player(phone, f"?play=&lang={language}")
-    width = "document.scrollingElement.scrollWidth"
-    assert play.page.evaluate(width) <= 390
-    play.compare()
-    play.find("#run-title").fill("x" * 60)
-    play.find("#keep").click()
-    play.set(decode_slots="1")
-    play.find("#look").click()
-    play.run()
-    play.find("#share").click()
-    expect(play.find("#link")).to_be_visible()
-    assert play.page.evaluate(width) <= 390
-    small = play.page.evaluate(
-        "[...document.querySelectorAll('.play button, .play select, .play input, .play summary')]"
-        ".filter((one) => one.offsetParent && !one.matches('.quiet, [type=radio]') && one.offsetHeight < 44)"
-        ".map((one) => one.outerHTML.slice(0, 80))"
-    )
-    assert small == []
-
-
-def test_pictures_and_tables_have_the_width_beside_the_form(play: Player) -> None:
-    """At 1280 px nothing of a run is squeezed into a part of its column."""
-    play.page.set_viewport_size({"width": 1280, "height": 900})
-    play.run()
-    column = play.find(".results").evaluate("(one) => one.clientWidth")
-    assert column > 700
-    for part in ("#summary table", "#pictures table[role=grid]", "#pictures .bars"):
-        width = play.find(part).first.evaluate("(one) => one.getBoundingClientRect().right")
-        left = play.find(".results").evaluate("(one) => one.getBoundingClientRect().left")
-        assert width - left > 0.75 * column, part
-
-
-def test_everything_by_keyboard(play: Player) -> None:
-    learner = play.learner
-    play.find("h1").click()
-    learner.tab_to(id="trace")
-    learner.press("Control+End", "Enter")
-    play.page.keyboard.type("R05,0.5,4,2,More")
-    learner.tab_to(id="set-decode_slots")
-    play.page.keyboard.type("2")
-    learner.tab_to(id="play-run")
-    learner.press("Enter")
-    play.wait("done")
-    assert len(play.page.evaluate("window.ticklab.runs[0].timeline.rows")) == 5
-    expect(play.find("#announcement")).to_have_text("Done.")
-    learner.tab_to(id="share")
-    learner.press("Enter")
-    expect(play.find("#link")).to_be_visible()
-
-
-def test_without_a_script_the_page_says_what_to_do(learners: Callable[..., Learner], lab: Serving) -> None:
-    learner = learners(lab, java_script_enabled=False)
-    learner.page.goto(f"{lab.page}?play=")
-    expect(learner.find("main noscript pre")).to_be_visible()
-    for text in ("Free play needs JavaScript", "python -m engine simulate TRACE"):
-        assert text in learner.find("main noscript").inner_html()
-    expect(learner.find("#play-form")).to_be_hidden()
-    learner.find("main .card a").click()
-    expect(learner.find("h1")).to_be_visible()
-    assert "/read/en/" in learner.page.url
-
-
-def test_the_list_of_exercises_leads_here(learner: Learner) -> None:
-    learner.open()
-    learner.find("details.contents summary").click()
-    learner.find("details.contents").get_by_role("link", name="Free play").click()
-    learner.ready()
-    expect(learner.find("h1")).to_have_text("Free play")

@@ -21,7 +21,7 @@ from app.words import app_words
 from tests.serving import Answer, Serving, free_port
 from tests.ui.cable import Cable
 from tests.ui.learner import Learner
-from tests.ui.test_play import Player
+from tests.ui.player import Player
 
 pytestmark = pytest.mark.ui
 

@@ -125,6 +125,22 @@ def test_pages_and_chunks_change_nothing(pages: Sequence[int], cut: int) -> None
     )
 
 
+@pytest.mark.parametrize("mode", ["unit", "token"])
+def test_a_pool_that_grows_keeps_what_is_written(mode: str, small: Transformer) -> None:
+    cache = Int8KVCache(SMALL, 1, 4, kv_scales(mode, small))
+    forward(small, cache, [Chunk([1, 2, 3, 4], 0, [0])])
+    before = [numbers.clone() for numbers in cache.read(1, torch.arange(4))]
+    cache.grow(3)
+    after = cache.read(1, torch.arange(4))
+    assert all(torch.equal(old, new) for old, new in zip(before, after, strict=True))
+    assert all(new.isnan().all() for new in cache.read(1, torch.arange(4, 12)))
+    large = Int8KVCache(SMALL, 3, 4, cache.scales)
+    forward(small, large, [Chunk([1, 2, 3, 4], 0, [0])])
+    logits = [forward(small, one, [Chunk([5, 6], 4, [0, 2])]) for one in (cache, large)]
+    assert torch.equal(*logits)
+    assert cache.bytes == large.bytes
+
+
 def test_int8_is_near_float(small: Transformer) -> None:
     chunk = [Chunk(list(range(30)), 0, [0])]
     exact = forward(small, PagedKVCache(SMALL, 1, 30), chunk)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.company import invariances
 from engine.model.transformer import Transformer
 from engine.quantize import FORMATS, Comparison, Recorded, comparison, load_recorded, recorded
 from engine.quantize.__main__ import main
@@ -15,6 +14,7 @@ from engine.quantize.compare import FormatResult, PromptResult
 from engine.quantize.exhibits import cache_modes, smaller_rows
 from engine.quantize.kv_cache import MODES
 from engine.quantize.tables import aligned, show
+from engine.serving.company import invariances
 from engine.traces import main_trace
 
 ANEW = "; run python -m engine.quantize record"
