@@ -52,8 +52,9 @@ class Led:
     async def _show(self) -> None:
         page, lesson = self.page, self.lesson
         if lesson.attempt == 1 and lesson.direction.phase == "reveal":
-            page.pictures.show(await lesson.reveal())
-            await page.show_verdict()
+            histories = await lesson.reveal()
+            page.pictures.show(histories)
+            page.show_verdict(histories)
         elif lesson.limit is not None:
             page.pictures.show(await lesson.run_along())
             page.player.tick = lesson.tick

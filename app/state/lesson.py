@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 import param
+from param.parameterized import no_instance_params
 
 from app.server import Server
 from app.state.directions import ENDED, Direction, Rules, direction_of, rules_of, shown_step, ticks_of
@@ -34,6 +35,14 @@ def exercise_of(name: str, seed: int | None) -> Exercise:
     return load(name).variant(seed)
 
 
+@lru_cache(maxsize=256)
+def specs_of(name: str, seed: int | None) -> dict[str, RunSpec]:
+    """What has to be run for that variant, by the name the exercise gives it. Shared by all who ask."""
+    every = runs(exercise_of(name, seed))
+    return {run.name: RunSpec(run.service, run.requests, run.weights) for run in every}
+
+
+@no_instance_params
 class Lesson(param.Parameterized):
     """The state of one learner's page. Awaiting a transition changes the params and the store together.
 
@@ -107,7 +116,7 @@ class Lesson(param.Parameterized):
     @property
     def specs(self) -> dict[str, RunSpec]:
         """What has to be run, by the name the exercise gives it."""
-        return {run.name: RunSpec(run.service, run.requests, run.weights) for run in runs(self.exercise)}
+        return specs_of(self.exercise_name, self.seed)
 
     @property
     def rules(self) -> Rules:
