@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from app.components.base import component_words
+from app.pages.cases import cases
 from app.pages.contents import MAIN
 from app.pages.standing import SIGNS, Standing, on_path
 from app.pages.template import template
@@ -18,7 +19,7 @@ from engine import History
 from puzzles import Field, Problem, field_of, fields, load
 from puzzles.asking import right
 from puzzles.course import following, room_of
-from puzzles.judging import Item, Verdict, shown, verdict
+from puzzles.judging import Item, Verdict, shown
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
 from puzzles.terms import Term, terms_of
 from puzzles.units import unit_name
@@ -251,7 +252,7 @@ class Texts:
         """HTML of the verdict: the table of policies, your numbers, what wrong ones betray."""
         prediction = self.lesson.prediction
         assert prediction is not None
-        judged = verdict(self.exercise, prediction.answers, histories, self.lesson.language)
+        judged = cases.case(self.lesson, histories).verdict(prediction.answers)
         return template("verdict.html.j2").render(
             words=self.words,
             policies=metrics_table(judged.table, self.lesson.language),
