@@ -192,6 +192,20 @@ def test_a_browser_that_missed_something_gets_everything() -> None:
 # ---- quantization -----------------------------------------------------------------------------------
 
 
+def test_who_compares_the_same_sees_the_same_curves_in_their_language() -> None:
+    shown = [Quantization(language=language) for language in ("en", "zh", "en")]
+    for one in shown:
+        one.show(COMPARISON)
+    english, chinese, again = (one.figures for one in shown)
+    assert english is again
+    assert english != chinese
+    other = Quantization(language="en")
+    other.show(COMPARISON | {"formats": COMPARISON["formats"][:-1]})
+    assert len(json.loads(other.figures)) == len(json.loads(english))
+    assert other.figures != english
+
+
+
 def test_figures_stay_in_the_browser() -> None:
     for figure in quantization_figures(COMPARISON, "en"):
         assert figure.output_backend == "canvas"
