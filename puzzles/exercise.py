@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -182,6 +183,11 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         from puzzles.asking import every_field
 
         return every_field(self)
+
+    @cached_property
+    def wrong_values(self) -> dict[tuple[str, str, float | str | None], tuple[Fraction | str, ...]]:
+        """What ``puzzles.mistakes`` has found so far: by field, belief and correct value."""
+        return {}
 
     def run(self, name: str) -> Run:
         """The run of that name. Raises KeyError."""

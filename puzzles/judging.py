@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import msgspec
 
@@ -70,41 +71,84 @@ def verdict(
 
     Raises KeyError when a run that a field needs is missing, or the language is unknown.
     """
-    judge = judge_of(exercise, answers, histories, language)
-    items = tuple(judge.item(field) for field in fields(exercise))
-    return Verdict(
-        table=policy_table(exercise, histories, judge.words),
-        items=items,
-        score=sum(item.right for item in items),
-        asked=sum(item.given is not None for item in items),
-    )
+    return case_of(exercise, histories, language).verdict(answers)
 
 
-def judge_of(
-    exercise: Exercise, answers: Mapping[str, float | str], histories: Mapping[str, History], language: str
-) -> Judge:
-    """Whoever judges ``answers`` by the finished runs."""
+def case_of(exercise: Exercise, histories: Mapping[str, History], language: str) -> Case:
+    """The exercise with its finished runs, to judge whatever is answered."""
     runs = read_all(exercise, histories)
-    return Judge(exercise, dict(answers), runs, values(exercise, runs), exercise.words(language))
+    return Case(exercise, runs, values(exercise, runs), exercise.words(language))
 
 
-class Judge(msgspec.Struct, frozen=True):
-    """What is needed to judge one field after the other."""
+class Case(msgspec.Struct, frozen=True, dict=True):
+    """What is the same whatever was answered; a class that is judged by the same runs shares it.
+
+    Each part is worked out when it is first needed.
+    """
 
     exercise: Exercise
-    answers: dict[str, float | str]
     runs: Mapping[str, Finished]
     correct: dict[str, Answer]
     words: Catalogue
 
+    def verdict(self, answers: Mapping[str, float | str]) -> Verdict:
+        """Judge ``answers``."""
+        judge = Judge(self, dict(answers))
+        items = tuple(judge.item(field) for field in fields(self.exercise))
+        return Verdict(
+            table=self.table,
+            items=items,
+            score=sum(item.right for item in items),
+            asked=sum(item.given is not None for item in items),
+        )
+
+    @cached_property
+    def table(self) -> PolicyTable:
+        """Policies × metrics."""
+        histories = {name: run.history for name, run in self.runs.items()}
+        return policy_table(self.exercise, histories, self.words)
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """What is asked, by field."""
+        return {field.key: field.label(self.words) for field in fields(self.exercise)}
+
+    @cached_property
+    def derivations(self) -> dict[str, str]:
+        """How the correct value comes about, by field."""
+        return {field.key: derivation(field, self.runs, self.words) for field in fields(self.exercise)}
+
+    @cached_property
+    def figures(self) -> dict[str, str]:
+        """The correct values as blanks of a text."""
+        return figures(self.exercise, self.correct, self.words)
+
+    def rows(self, rule: str, run: str, request: str | None) -> tuple[EvidenceRow, ...]:
+        """The ticks of ``rule`` in ``run``, about ``request``."""
+        place = rule, run, request
+        if place not in self._rows:
+            self._rows[place] = evidence(rule, Scene(run, self.runs[run], request, self.words))
+        return self._rows[place]
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str, str | None], tuple[EvidenceRow, ...]]:
+        return {}
+
+
+class Judge(msgspec.Struct, frozen=True):
+    """Judges the answers of one learner, one field after the other."""
+
+    case: Case
+    answers: dict[str, float | str]
+
     def item(self, field: Field) -> Item:
         """One field judged."""
-        given, correct = self.answers.get(field.key), self.correct[field.key]
+        given, correct = self.answers.get(field.key), self.case.correct[field.key]
         fits = given is not None and right(field, given, correct)
         return Item(
             key=field.key,
             part=field.part,
-            label=field.label(self.words),
+            label=self.case.labels[field.key],
             unit=field.unit,
             required=field.required,
             given=given,
@@ -112,53 +156,52 @@ class Judge(msgspec.Struct, frozen=True):
             difference=_difference(given, correct),
             right=fits,
             belief=None if given is None or fits else self._belief(field),
-            derivation=derivation(field, self.runs, self.words),
+            derivation=self.case.derivations[field.key],
             rows=self._rows(field.rule or RULE_OF_METRIC.get(field.metric, USUAL), field),
         )
 
-    def _scene(self, field: Field) -> Scene:
-        """Where to look: the run of the field; of a wrong choice, the run that was chosen."""
-        given = self.answers.get(field.key)
-        run = given if isinstance(given, str) and given in field.runs else field.run
-        request = given if isinstance(given, str) and given in self.runs[run].lives else field.about
-        return Scene(run, self.runs[run], field.request or request, self.words)
-
     def _belief(self, field: Field) -> BeliefHit | None:
-        belief = hit(self.exercise, field, self.answers, self.correct[field.key])
+        belief = hit(self.case.exercise, field, self.answers, self.case.correct[field.key])
         if belief is None:
             return None
-        sentence = self.words(self._text(belief, field), **self._blanks(field))
-        title = self.words(f"belief.{belief.name}.title")
-        return BeliefHit(belief.name, title, sentence, self._evidence(belief, field))
+        words = self.case.words
+        sentence = words(self._text(belief, field), **self._blanks(field))
+        return BeliefHit(
+            belief.name, words(f"belief.{belief.name}.title"), sentence, self._rows(belief.rule, field)
+        )
 
     def _text(self, belief: Belief, field: Field) -> str:
         """The key of the sentence: one for choices, one for a metric if it has its own, else the usual."""
         special = f"belief.{belief.name}.{'choice' if field.choices else field.metric}"
-        return special if special in self.words else f"belief.{belief.name}"
-
-    def _evidence(self, belief: Belief, field: Field) -> tuple[EvidenceRow, ...]:
-        return self._rows(belief.rule, field)
+        return special if special in self.case.words else f"belief.{belief.name}"
 
     def _rows(self, rule: str, field: Field) -> tuple[EvidenceRow, ...]:
         """The ticks that settle ``field``. None for arithmetic that looks at no run: there the line of
         arithmetic is what settles it, unless the exercise says by ``rule`` which ticks show it too."""
-        if rule == USUAL and field.value is not None and not of_runs(field.value, self.runs):
+        if rule == USUAL and field.value is not None and not of_runs(field.value, self.case.runs):
             return ()
-        return evidence(rule, self._scene(field))
+        return self.case.rows(rule, *self._where(field))
+
+    def _where(self, field: Field) -> tuple[str, str | None]:
+        """Where to look: the run of the field, or the run that was chosen; and the request in question."""
+        given = self.answers.get(field.key)
+        run = given if isinstance(given, str) and given in field.runs else field.run
+        chosen = isinstance(given, str) and given in self.case.runs[run].lives
+        return run, field.request or (str(given) if chosen else field.about)
 
     def _blanks(self, field: Field) -> dict[str, str]:
         """The blanks a belief's sentence may use."""
-        given = self.answers[field.key]
-        request = self.runs[field.run].history.requests[field.request] if field.request else None
+        case = self.case
+        request = case.runs[field.run].history.requests[field.request] if field.request else None
         tokens = request.output_tokens if request else 0
-        return figures(self.exercise, self.correct, self.words) | {
-            "given": shown(given, field.unit, self.words),
-            "correct": shown(self.correct[field.key], field.unit, self.words),
+        return case.figures | {
+            "given": shown(self.answers[field.key], field.unit, case.words),
+            "correct": shown(case.correct[field.key], field.unit, case.words),
             "request": field.request or "",
             "n": str(tokens),
             "gaps": str(tokens - 1),
             "prompt": str(request.prompt_tokens) if request else "",
-            "slots": str(self.exercise.service_of(field.run).decode_slots),
+            "slots": str(case.exercise.service_of(field.run).decode_slots),
         }
 
 

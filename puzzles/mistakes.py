@@ -40,7 +40,16 @@ def _nothing(service: Service, requests: tuple[Request, ...], field: Field) -> t
 def wrong_values(
     exercise: Exercise, field: Field, belief: Belief, correct: Correct
 ) -> tuple[Fraction | str, ...]:
-    """What a holder would answer, without what is right within tolerance."""
+    """What a holder would answer, without what is right within tolerance. Found once for an exercise."""
+    place = field.key, belief.name, correct
+    if place not in exercise.wrong_values:
+        exercise.wrong_values[place] = _wrong_values(exercise, field, belief, correct)
+    return exercise.wrong_values[place]
+
+
+def _wrong_values(
+    exercise: Exercise, field: Field, belief: Belief, correct: Correct
+) -> tuple[Fraction | str, ...]:
     if belief.name not in BELIEFS:
         values = tuple(_from_file(exercise, field, belief))
     elif field.choices is not None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import param
-from panel.custom import JSComponent
 
+from app.components.lean import LeanComponent
 from engine.words import LANGUAGES, Catalogue, catalogue
 from puzzles.words import puzzle_words
 
@@ -53,7 +53,7 @@ def puzzle_section(start: str, end: str, language: str) -> dict[str, str]:
     return {key: text for key, text in texts.items() if key.startswith(start) and key.endswith(end)}
 
 
-class LabComponent(JSComponent):
+class LabComponent(LeanComponent):
     """Base of the components: ``texts`` in the learner's language, scripts and sheets by address."""
 
     language: Any = param.Selector(default="en", objects=list(LANGUAGES), doc="Language of ``texts``.")
@@ -63,7 +63,6 @@ class LabComponent(JSComponent):
     _section: ClassVar[str] = ""  # name of its words in the catalogue
     _puzzle_texts: ClassVar[tuple[tuple[str, str], ...]] = ()  # what it takes from the puzzles' words
     _rename: ClassVar[dict[str, str | None]] = {"language": None}
-    _from_browser: ClassVar[dict[str, Any]] = {}  # params its script may write, and of what type
     # Listed so that Panel's own route for component files serves them, and nothing else.
     _js: ClassVar[list[Path]] = [Path(name) for name in SCRIPTS]
     _css: ClassVar[list[Path]] = [Path(name) for name in SHEETS]
@@ -72,7 +71,7 @@ class LabComponent(JSComponent):
 
     def __init__(self, **params: Any) -> None:
         # As wide as its place, as high as its content; the page decides about distances.
-        super().__init__(**({"sizing_mode": "stretch_width", "margin": 0} | params))  # type: ignore[no-untyped-call]
+        super().__init__(**({"sizing_mode": "stretch_width", "margin": 0} | params))
         if not self.texts:
             self._load_texts()
         self.param.watch(lambda _: self._load_texts(), "language")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, ClassVar
 
+import msgspec
 import param
 from bokeh.embed import json_item
 
@@ -45,7 +47,7 @@ class Quantization(LabComponent):
             problem="",
             table=quantization_tables(comparison, self.language, ms),
             figure_tables=figure_tables(comparison, self.language),
-            figures=figures_json(quantization_figures(comparison, self.language)),
+            figures=_figures(msgspec.msgpack.encode(comparison), self.language),
         )
 
     def _handle_msg(self, data: Any) -> None:
@@ -54,6 +56,12 @@ class Quantization(LabComponent):
             self.param.trigger("asked")
 
 
+@lru_cache(maxsize=64)
+def _figures(comparison: bytes, language: str) -> str:
+    """The curves of a comparison, made once for all who compare the same in that language."""
+    return figures_json(quantization_figures(msgspec.msgpack.decode(comparison), language))
+
+
 def figures_json(figures: Iterable[Any]) -> str:
-    """Figures as the browser's Bokeh embeds them. The same for every learner of a language: keep it."""
+    """Figures as the browser's Bokeh embeds them."""
     return json.dumps([json_item(figure) for figure in figures])

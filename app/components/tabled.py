@@ -33,8 +33,9 @@ class Tabled(RunComponent):
     def _handle_msg(self, data: Any) -> None:
         """The table is open in the browser and shows another tick."""
         if isinstance(data, dict) and data.get("type") == "table" and type(data.get("tick")) is int:
-            self.asked = data["tick"]
-            self.param.trigger("asked")
+            with param.discard_events(self):
+                self.asked = data["tick"]
+            self.param.trigger("asked")  # once, and also for the same tick again
 
     def answer(self, views: Mapping[str, RunView]) -> None:
         """Send the table that was asked for, of the chosen ones of ``views``."""

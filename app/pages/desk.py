@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import param
-from panel.custom import JSComponent
 
+from app.components.lean import LeanComponent
 from app.journal import tell
 
 COMMANDS = {"read": (), "observe": ("text",), "reveal": (), "again": ()}
 
 
-class Desk(JSComponent):
+class Desk(LeanComponent):
     """Draws nothing of its own: it moves the page's sections through the six steps.
 
     ``command`` is the last thing the learner asked for: ``name`` and its texts. Nothing is believed
@@ -44,8 +44,9 @@ class Desk(JSComponent):
         if command is None:
             tell("message.refused", logging.WARNING, sparing=True)
             return
-        self.command = command
-        self.param.trigger("command")
+        with param.discard_events(self):
+            self.command = command
+        self.param.trigger("command")  # once, and also for the same command again
 
 
 def clean(data: Any) -> dict[str, str] | None:

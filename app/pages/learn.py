@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from weakref import WeakMethod
 
 import panel as pn
 from bokeh.document import Document
-from panel.io.resources import LOCAL_DIST, patch_model_css
+from panel.io.resources import LOCAL_DIST
 
 from app.components import Player, PredictionForm
 from app.journal import tell
@@ -33,6 +33,7 @@ from app.web.notices import web_words
 from app.web.socket import slowed
 from app.words import choose_language, first_argument
 from app.worker import WorkerError
+from engine import History
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +69,7 @@ class LearnPage:
             locked=lesson.locked,
             storage_id=self.storage_id(),
         )
-        self.desk = Desk(session=secrets.token_hex(8), state=self.state())  # type: ignore[no-untyped-call]
+        self.desk = Desk(session=secrets.token_hex(8), state=self.state())
         self.commands: dict[str, Callable[..., Awaitable[None]]] = {
             "read": self._read,
             "observe": self._observe,
@@ -163,7 +164,11 @@ class LearnPage:
         self.player.problem = ""
         before = self.lesson.done
         try:
-            self.pictures.show(await ask())
+            histories = await ask()
+            with pn.io.hold():  # in one message
+                self.pictures.show(histories)
+                if self.lesson.done and not before:
+                    self._tell("said.done")
         except NotAllowed as error:
             self.player.refuse()
             self._refuse(error)
@@ -175,9 +180,6 @@ class LearnPage:
             # Nobody foresaw it: the learner must not wait for ever.
             self.player.problem = self.texts.words("run.error.failed")
             raise
-        else:
-            if self.lesson.done and not before:
-                self._tell("said.done")
 
     async def _move(self, event: Any) -> None:
         with suppress(StoreError):  # a reload comes back to an earlier tick: nobody has to be told
@@ -226,11 +228,14 @@ class LearnPage:
         await self._reveal()
 
     async def _reveal(self) -> None:
-        await self.show_verdict()
-        self._tell("said.verdict")
+        histories = await self.lesson.reveal()
+        with pn.io.hold():  # in one message
+            self.show_verdict(histories)
+            self._tell("said.verdict")
 
-    async def show_verdict(self) -> None:
-        self.desk.verdict = self.texts.verdict(await self.lesson.reveal())
+    def show_verdict(self, histories: Mapping[str, History]) -> None:
+        """Show what the finished runs say about what was locked."""
+        self.desk.verdict = self.texts.verdict(histories)
 
     async def _again(self) -> None:
         await self.lesson.again()
@@ -249,8 +254,8 @@ class LearnPage:
     # ---- what the page says ----------------------------------------------------------------------
 
     def _tell(self, key: str, kind: str = "said", **values: str) -> None:
-        self.desk.state = self.state()
-        self.say(self.texts.words(key, **values), kind)
+        message = self._message(self.texts.words(key, **values), kind)
+        self.desk.param.update(state=self.state(), message=message)  # in one message to the browser
 
     def _refuse(self, error: NotAllowed) -> None:
         """Not now. The teacher may have decided something that this page had not heard of."""
@@ -259,8 +264,11 @@ class LearnPage:
         self._tell("led.ended" if ended else f"refused.{error.code}", kind="refused")
 
     def say(self, text: str, kind: str) -> None:
+        self.desk.message = self._message(text, kind)
+
+    def _message(self, text: str, kind: str) -> dict[str, Any]:
         self.number += 1
-        self.desk.message = {"text": text, "kind": kind, "number": self.number}
+        return {"text": text, "kind": kind, "number": self.number}
 
     def say_slowed(self) -> None:
         """More was sent than the server takes at once."""
@@ -274,7 +282,7 @@ class LearnPage:
             try:
                 self.pictures.show(await self.lesson.catch_up())
                 if self.lesson.revealed and self.lesson.rules.verdict:
-                    await self.show_verdict()
+                    self.show_verdict(await self.lesson.reveal())
             except WorkerError as error:
                 self.fail(error)
             except StoreError:
@@ -301,12 +309,12 @@ class LearnPage:
         """Make this page the document's."""
         self.document = document
         context = frame(self.lesson.language, self.lesson.exercise_name) | self.texts.context()
+        # A session made by a websocket (after a restart) would ask Panel's CDN for its style sheets.
+        document.template_variables["dist_url"] = LOCAL_DIST
         with document.models.freeze():  # look for the models once, not after each component
             for name, component in self.roots.items():
                 component.server_doc(document, title=context["exercise_title"], location=False)
                 document.roots[-1].name = name
-                # A session made by a websocket (after a restart) would ask Panel's CDN for its style sheets.
-                patch_model_css(document.roots[-1], dist_url=LOCAL_DIST)
         slowed[document] = WeakMethod(self.say_slowed)
         document.template = template("lab.html.j2")
         document.template_variables.update(

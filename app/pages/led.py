@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from panel.io import hold
+
 from app.state import Lesson, NotAllowed
 from app.state.directions import Direction
 from app.worker import WorkerError
@@ -35,8 +37,9 @@ class Led:
         if (direction.phase, direction.tick) == (before.phase, before.tick):
             return  # whether the votes are on the projector changes nothing here
         await self.lesson.follow()
-        self.arrange()
-        self.page.say(self.sentence(), "led")
+        with hold():  # in one message
+            self.arrange()
+            self.page.say(self.sentence(), "led")
         await self.show()
 
     async def show(self) -> None:
@@ -52,12 +55,19 @@ class Led:
     async def _show(self) -> None:
         page, lesson = self.page, self.lesson
         if lesson.attempt == 1 and lesson.direction.phase == "reveal":
-            page.pictures.show(await lesson.reveal())
-            await page.show_verdict()
+            histories = await lesson.reveal()
+            with hold():
+                page.pictures.show(histories)
+                page.show_verdict(histories)
+                self.arrange()
         elif lesson.limit is not None:
-            page.pictures.show(await lesson.run_along())
-            page.player.tick = lesson.tick
-        self.arrange()
+            histories = await lesson.run_along()
+            with hold():
+                page.pictures.show(histories)
+                page.player.tick = lesson.tick
+                self.arrange()
+        else:
+            self.arrange()
 
     # ---- what is open ------------------------------------------------------------------------
 

@@ -38,13 +38,15 @@ class Pictures:
             "runs": self.runs,
             "strip": Strip(language=language, titles=texts.titles, names=main),
             "timelines": self.timelines,
-            "slow": Timelines(language=language, names=texts.other_clocks, legend=False),
             "pages": PageMaps(language=language, names=texts.pools),
-            "quantization": self.quantization,
             "backlog": Backlog(language=language, titles=texts.titles, names=main),
             "streams": Streams(language=language, titles=texts.titles, names=texts.formats),
             "log": Log(language=language, titles=texts.titles, names=main),
         }
+        if texts.other_clocks:
+            self.roots["slow"] = Timelines(language=language, names=texts.other_clocks, legend=False)
+        if texts.quantized:
+            self.roots["quantization"] = self.quantization
         for picture in self.roots.values():
             if isinstance(picture, Tabled):
                 picture.param.watch(self._answer, "asked")

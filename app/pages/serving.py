@@ -41,8 +41,8 @@ def serve() -> None:
     document = pn.state.curdoc
     assert document is not None
     # Kept by session, so to be said in each: reconnect, no models that nobody asks for, and (because
-    # it is said at all) no scripts of extensions that this page does not use.
-    pn.extension(reconnect=True, browser_info=False, notifications=False)
+    # it is said at all) no scripts of extensions that this page does not use. Signatures are for editors.
+    pn.extension(reconnect=True, browser_info=False, notifications=False, apply_signatures=False)
     try:
         page = page_for(pn.state.session_args)(server())
         page.put_on(document)

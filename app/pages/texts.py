@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup
 
 from app.components.base import component_words
+from app.pages.cases import cases
 from app.pages.contents import MAIN
 from app.pages.standing import SIGNS, Standing, on_path
 from app.pages.template import template
@@ -18,11 +20,11 @@ from engine import History
 from puzzles import Field, Problem, field_of, fields, load
 from puzzles.asking import right
 from puzzles.course import following, room_of
-from puzzles.judging import Item, Verdict, shown, verdict
+from puzzles.judging import Item, Verdict, shown
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
 from puzzles.terms import Term, terms_of
 from puzzles.units import unit_name
-from puzzles.words import run_name
+from puzzles.words import puzzle_words, run_name
 
 # Beside which exercises which calculator helps.
 CALCULATOR_OF = {
@@ -36,6 +38,13 @@ CALCULATOR_OF = {
 # The table of policies in every verdict has these.
 OF_A_VERDICT = ("ttft", "tpot", "e2e", "p95", "slo", "goodput", "throughput", "backlog", "kv", "held")
 OF_THE_RULES = ("immediate", "static", "continuous")  # the rule card says what they do
+
+
+@lru_cache(maxsize=256)
+def _terms(text: str, language: str) -> tuple[Term, ...]:
+    """The terms that a page with this text explains; found once for all who read it."""
+    found = terms_of(text, puzzle_words(language), always=OF_A_VERDICT)
+    return tuple(term for term in found if term.key not in OF_THE_RULES)
 
 
 class Texts:
@@ -114,14 +123,13 @@ class Texts:
         """HTML of the rule card, as the pages without JavaScript print it."""
         return rule_card(self.exercise, self.lesson.language)
 
-    def terms(self) -> list[Term]:
+    def terms(self) -> tuple[Term, ...]:
         """The terms this page uses, explained: those of its rules and questions, and of every verdict."""
         words = self.puzzle_words
         asked = (field.label(words) for field in fields(self.exercise))
         parts = (text for part in self.parts() for text in part.values())
         text = " ".join((words("lead"), Markup(self.rules()).striptags(), *parts, *asked))
-        found = terms_of(text, words, always=OF_A_VERDICT)
-        return [term for term in found if term.key not in OF_THE_RULES]
+        return _terms(text, self.lesson.language)
 
     @property
     def shown_runs(self) -> list[str]:
@@ -251,7 +259,7 @@ class Texts:
         """HTML of the verdict: the table of policies, your numbers, what wrong ones betray."""
         prediction = self.lesson.prediction
         assert prediction is not None
-        judged = verdict(self.exercise, prediction.answers, histories, self.lesson.language)
+        judged = cases.case(self.lesson, histories).verdict(prediction.answers)
         return template("verdict.html.j2").render(
             words=self.words,
             policies=metrics_table(judged.table, self.lesson.language),

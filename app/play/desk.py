@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import param
-from panel.custom import JSComponent
 
+from app.components.lean import LeanComponent
 from app.play.sheet import MOST_BYTES, Sheet, sheet_of
 
 WISHES = ("run", "look", "share", "csv", "json", "chrome")
@@ -15,7 +15,7 @@ MOST_SIGNS = 3 * MOST_BYTES  # of a sheet as JSON: two traces and what is escape
 PIECES = 64
 
 
-class PlayDesk(JSComponent):
+class PlayDesk(LeanComponent):
     """Moves what the template shows. ``wish`` is the last thing asked for and its sheet, nothing believed.
 
     A sheet may be longer than a message of a websocket: it comes in pieces.
@@ -60,7 +60,7 @@ class PlayDesk(JSComponent):
 
     def __init__(self, **params: Any) -> None:
         self._pieces: list[str] = []
-        super().__init__(**params)  # type: ignore[no-untyped-call]
+        super().__init__(**params)
 
     def _handle_msg(self, data: Any) -> None:
         """A wish with its sheet, a piece of it, or a stop. What has another form is passed over."""

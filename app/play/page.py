@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import panel as pn
 from bokeh.document import Document
-from panel.io.resources import LOCAL_DIST, patch_model_css
+from panel.io.resources import LOCAL_DIST
 
 from app.pages.desk import Desk
 from app.pages.template import frame, template, version
@@ -43,7 +43,7 @@ class PlayPage:
         self.words = play_page_words(play.language)
         self.number = 0
         self.pictures = Pictures(play.language)
-        self.frame = Desk(session=secrets.token_hex(8), state={"step": "play"})  # type: ignore[no-untyped-call]
+        self.frame = Desk(session=secrets.token_hex(8), state={"step": "play"})
         first = presets()[0]
         setup = {"trace": first["trace"], "name": first["name"]}
         self.desk = PlayDesk(
@@ -150,11 +150,11 @@ class PlayPage:
     def put_on(self, document: Document) -> None:
         """Make this page the document's."""
         language = self.play.language
+        # A session made by a websocket (after a restart) would ask Panel's CDN for its style sheets.
+        document.template_variables["dist_url"] = LOCAL_DIST
         for name, component in self.roots.items():
             component.server_doc(document, title=self.words("title"), location=False)
             document.roots[-1].name = name
-            # A session made by a websocket (after a restart) would ask Panel's CDN for its style sheets.
-            patch_model_css(document.roots[-1], dist_url=LOCAL_DIST)
         document.template = template("play.html.j2")
         document.template_variables.update(
             frame(language),

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import param
+from param.parameterized import no_instance_params
 
 from app.server import Server
 from app.state.directions import ENDED, Direction, Rules, direction_of, rules_of, shown_step, ticks_of
@@ -28,6 +29,7 @@ from puzzles.parsing import Problem
 LARGEST_SEED = 2**31 - 1
 
 
+@no_instance_params
 class Lesson(param.Parameterized):
     """The state of one learner's page. Awaiting a transition changes the params and the store together.
 

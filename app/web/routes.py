@@ -12,6 +12,7 @@ import bokeh.server.server as bokeh_server
 import panel.io.server as panel_server
 from bokeh.embed.bundle import extension_dirs
 from bokeh.server import urls
+from bokeh.settings import settings as bokeh_settings
 
 from app.calculators.handlers import Calculators
 from app.designing.handlers import ROUTES as DESIGN
@@ -50,5 +51,8 @@ def install() -> None:
         for pattern in urls.per_app_patterns
         if pattern[0] not in CLOSED
     ]
+    # Bokeh would look for a programmer's mistakes in every new page, and guess what a missing name may mean.
+    bokeh_settings.perform_document_validation = False
+    bokeh_settings.perform_error_diagnostics = False
     bokeh_server.BokehTornado = LabApplication  # type: ignore[attr-defined]
     panel_server.ComponentResourceHandler = ComponentFiles  # type: ignore[misc]

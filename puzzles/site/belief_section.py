@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-import msgspec
 from markupsafe import Markup
 
 from puzzles.asking import Field, fields
 from puzzles.exercise import Exercise
-from puzzles.judging import judge_of
+from puzzles.judging import Judge, case_of
 from puzzles.mistakes import beliefs_of, hit, wrong_values
 from puzzles.render import belief_block
 from puzzles.solving import histories
@@ -18,12 +17,12 @@ from puzzles.solving import histories
 
 def beliefs(exercise: Exercise, language: str) -> list[Markup]:
     """One block per belief that gives a wrong answer here, in the order of the exercise's list."""
-    judge = judge_of(exercise, {}, histories(exercise), language)
+    case = case_of(exercise, histories(exercise), language)
     found = []
-    for field, given in examples(exercise, judge.correct).values():
-        item = msgspec.structs.replace(judge, answers={field.key: given}).item(field)
+    for field, given in examples(exercise, case.correct).values():
+        item = Judge(case, {field.key: given}).item(field)
         if item.belief is not None:
-            found.append(belief_block(item.belief, language, item, judge.words))
+            found.append(belief_block(item.belief, language, item, case.words))
     return found
 
 

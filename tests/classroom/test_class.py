@@ -40,11 +40,13 @@ def cookies(visitor: Visitor) -> str:
 
 
 async def lock_as(client: SocketClient, **wrong: Any) -> None:
-    """Fill in the form and lock it, as the page does."""
+    """Fill in the form and lock it, as the page does; when this returns the page shows it locked."""
     models = roots(client.document)
     texts = {key: str(value) for key, value in right_answers(**wrong).items()}
     await client.event(models["desk"]["id"], {"name": "read"})
     await client.event(models["form"]["id"], {"type": "lock", "draft": texts})
+    place = models["form"]["attributes"]["data"]["id"], "locked"
+    await client.until(lambda: client.values.get(place) is True, "the lock")
 
 
 # ---- the websocket ---------------------------------------------------------------------------------

@@ -8,12 +8,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from bokeh.document import Document
 
 from app import components
-from app.components import Player, PredictionForm, Quantization, Runs
+from app.components import PageMaps, Player, PredictionForm, Quantization, Runs, Timelines
 from app.components.base import VERSION, LabComponent
 from app.components.quantization_figures import quantization_figures
 from app.components.quantization_table import figure_tables, quantization_tables
+from app.pages.desk import Desk
 from tests.components.harness import LONGEST, views
 
 COMPONENTS = [getattr(components, name) for name in components.__all__]
@@ -30,6 +32,36 @@ def test_every_param_says_what_it_is(component: type[LabComponent]) -> None:
 def test_scripts_are_served_by_address(component: type[LabComponent]) -> None:
     address = component._render_esm(server=True)
     assert address.endswith(f"{component._bundle}?v={VERSION}")
+
+
+@pytest.mark.parametrize("component", COMPONENTS, ids=lambda one: one.__name__)
+def test_panel_listens_only_to_what_a_browser_may_write(component: type[LabComponent]) -> None:
+    document, one = Document(), component()
+    data = one.get_root(document).data
+    assert set(data._callbacks) == set(component._from_browser)
+
+
+@pytest.mark.parametrize(
+    ("component", "name", "message"),
+    [
+        (Desk, "command", {"name": "read"}),
+        (Timelines, "asked", {"type": "table", "tick": 3}),
+        (PageMaps, "asked", {"type": "table", "tick": 3}),
+    ],
+)
+def test_what_is_asked_for_is_told_once_each_time(component: Any, name: str, message: Any) -> None:
+    one, told = component(), []
+    one.param.watch(told.append, name)
+    for count in (1, 2):
+        one._handle_msg(message)
+        assert len(told) == count
+
+
+def test_components_share_the_description_of_their_params() -> None:
+    one, other = Player(), Player()
+    one.tick = 3
+    assert one.param["tick"] is other.param["tick"]
+    assert (one.tick, other.tick) == (3, -1)
 
 
 # ---- the form -------------------------------------------------------------------------------------
@@ -158,6 +190,20 @@ def test_a_browser_that_missed_something_gets_everything() -> None:
 
 
 # ---- quantization -----------------------------------------------------------------------------------
+
+
+def test_who_compares_the_same_sees_the_same_curves_in_their_language() -> None:
+    shown = [Quantization(language=language) for language in ("en", "zh", "en")]
+    for one in shown:
+        one.show(COMPARISON)
+    english, chinese, again = (one.figures for one in shown)
+    assert english is again
+    assert english != chinese
+    other = Quantization(language="en")
+    other.show(COMPARISON | {"formats": COMPARISON["formats"][:-1]})
+    assert len(json.loads(other.figures)) == len(json.loads(english))
+    assert other.figures != english
+
 
 
 def test_figures_stay_in_the_browser() -> None:

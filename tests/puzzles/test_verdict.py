@@ -8,6 +8,7 @@ from engine import History
 from engine.words import LANGUAGES
 from puzzles import Item, Verdict, fields, histories, load, solve, verdict
 from puzzles.evidence import MOST
+from puzzles.judging import case_of
 from puzzles.site.belief_section import examples
 
 MAIN = load("main")
@@ -42,6 +43,25 @@ def test_a_wrong_answer_shows_the_number_the_difference_and_the_rows() -> None:
         ("static", 11, "R02"),
         ("static", 12, "R02"),
     ]
+
+
+@pytest.mark.parametrize("name", ["main", "two-batchings", "rush-hour", "intensity"])
+def test_who_shares_a_case_is_judged_by_their_own_answers(name: str) -> None:
+    one = load(name)
+    runs, right = histories(one), {key: value for key, value in solve(one).items() if value is not None}
+    wrong = {key: "none" if isinstance(value, str) else value + 77 for key, value in right.items()}
+    case = case_of(one, runs, "zh")
+    for answers in (right, wrong, {}, right):
+        assert case.verdict(answers) == verdict(one, answers, runs, "zh")
+    assert case.verdict(right).score > case.verdict(wrong).score == 0
+
+
+def test_a_case_looks_where_each_answer_points() -> None:
+    asked = "p95.best"
+    case = case_of(MAIN, RUNS, "en")
+    for chosen in ("static", "immediate", "static"):
+        found = item(case.verdict({asked: chosen}), asked)
+        assert {row.run for row in found.rows} == {chosen}
 
 
 def test_an_arrival_inside_a_tick_is_explained() -> None:
