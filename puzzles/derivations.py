@@ -15,7 +15,7 @@ from puzzles.finished import Finished
 from puzzles.measures import MEASURES, megabytes, p95_ttft
 from puzzles.tools import TOOLS
 from puzzles.units import printed
-from puzzles.words import DASH, exact, number, plain, run_name
+from puzzles.words import DASH, exact, grouped, number, plain, run_name
 
 SIGNS = {"Gt": ">", "Lt": "<", "GtE": "≥", "LtE": "≤", "Eq": "=", "NotEq": "≠"}
 Blanks = dict[str, str]
@@ -25,7 +25,7 @@ Runs = Mapping[str, Finished]
 def derivation(field: Field, runs: Runs, words: Catalogue) -> str:
     """The arithmetic behind the correct value of ``field``, from finished runs."""
     if field.value is not None:
-        return _expression(field, runs, words)
+        return grouped(_expression(field, runs, words))
     if field.choices is not None:
         tails = (_tail(name, runs[name], words) for name in field.choices)
         return words("derive.best_p95", tails=words("list.separator").join(tails))

@@ -189,6 +189,13 @@ def _difference(given: Answer, correct: Answer) -> float | None:
     return None
 
 
+def reads_runs(exercise: Exercise) -> bool:
+    """Whether what must be answered is read off a run, so that a table of the runs belongs beside it."""
+    runs = {run.name: run for run in exercise.runs}
+    asked = [field for field in fields(exercise) if field.required]
+    return any(field.value is None or of_runs(field.value, runs) for field in asked)
+
+
 def of_runs(value: str, runs: Mapping[str, object]) -> bool:
     """Whether an expression looks at a run; else it is arithmetic, or about recorded figures."""
     return any(path[0] in runs for path in names_in(value))

@@ -22,7 +22,6 @@ class Desk {
   constructor() {
     this.heard = 0
     this.bindControls()
-    this.bindTheme()
     this.bindContents()
     this.bindProjector()
     this.bindHelp()
@@ -88,17 +87,6 @@ class Desk {
       if (event.key !== "Escape" || !list.open) return
       list.open = false
       list.querySelector("summary").focus()
-    })
-  }
-
-  bindTheme() {
-    const choice = one("#theme")
-    if (!choice) return
-    choice.value = document.documentElement.dataset.theme || "auto"
-    choice.addEventListener("change", () => {
-      document.documentElement.dataset.theme = choice.value
-      try { localStorage.setItem("ticklab:theme", choice.value) } catch { /* kept for this page only */ }
-      window.dispatchEvent(new CustomEvent("ticklab:theme", { detail: { theme: choice.value } }))
     })
   }
 

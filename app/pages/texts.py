@@ -18,7 +18,7 @@ from engine import History
 from puzzles import Field, Problem, field_of, fields, load
 from puzzles.asking import right
 from puzzles.course import following, room_of
-from puzzles.judging import Item, Verdict, shown, verdict
+from puzzles.judging import Item, Verdict, reads_runs, shown, verdict
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
 from puzzles.terms import Term, terms_of
 from puzzles.units import unit_name
@@ -254,7 +254,7 @@ class Texts:
         judged = verdict(self.exercise, prediction.answers, histories, self.lesson.language)
         return template("verdict.html.j2").render(
             words=self.words,
-            policies=metrics_table(judged.table, self.lesson.language),
+            policies=metrics_table(judged.table, self.lesson.language) if reads_runs(self.exercise) else "",
             items=items_table(judged, self.lesson.language, words=self.puzzle_words),
             misses=[item for item in judged.items if item.given is not None and not item.right],
             score=self._score(judged),
