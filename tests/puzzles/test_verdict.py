@@ -8,6 +8,7 @@ from engine import History
 from engine.words import LANGUAGES
 from puzzles import Item, Verdict, fields, histories, load, solve, verdict
 from puzzles.evidence import MOST
+from puzzles.judging import reads_runs
 from puzzles.site.belief_section import examples
 
 MAIN = load("main")
@@ -42,6 +43,22 @@ def test_a_wrong_answer_shows_the_number_the_difference_and_the_rows() -> None:
         ("static", 11, "R02"),
         ("static", 12, "R02"),
     ]
+
+
+def test_arithmetic_is_settled_by_its_line_of_arithmetic_alone() -> None:
+    """No ticks of this lab's small pool beside a question about another model."""
+    one = load("gigabyte")
+    found = item(verdict(one, {"request": 3.0}, histories(one), "en"), "request")
+    assert found.rows == ()
+    assert found.derivation.endswith("524,288 × 2048 ÷ 1,000,000,000 = 1.074 GB.")
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [("main", True), ("claims", True), ("little", True), ("gigabyte", False), ("same-text", False)],
+)
+def test_which_exercises_are_read_off_a_run(name: str, reads: bool) -> None:
+    assert reads_runs(load(name)) == reads
 
 
 def test_an_arrival_inside_a_tick_is_explained() -> None:
