@@ -21,7 +21,9 @@ class Timelines(Tabled):
 
     expected = param.Integer(default=20, doc="Ticks on the axis while the runs are shorter.")
 
-    flags = param.Boolean(default=True, doc="Whether anything is predicted here: then the legend explains it.")
+    flags = param.Boolean(
+        default=True, doc="Whether anything is predicted here: then the legend explains it."
+    )
 
     legend = param.Boolean(default=True, doc="Whether to explain the signs; one legend on a page is enough.")
 

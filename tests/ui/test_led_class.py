@@ -203,7 +203,8 @@ def test_vote_discuss_vote_again_run_together_and_see(
             learner.hears("led.tick", tick=tick)
             learner.page.wait_for_function("tick => window.ticklab.tick === tick", arg=tick)
             assert learner.known() == tick + 1
-    expect(projector.locator("#board")).to_contain_text(class_words(language)("project.tick", tick=2), timeout=SOON)
+    here = class_words(language)("project.tick", tick=2)
+    expect(projector.locator("#board")).to_contain_text(here, timeout=SOON)
     ada.find("#run button.back").click()
     ada.page.wait_for_function("window.ticklab.tick === 1")  # looking back is free
 

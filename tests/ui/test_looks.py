@@ -15,11 +15,11 @@ pytestmark = pytest.mark.ui
 
 PHONE = {"width": 390, "height": 844}
 PAPER = "getComputedStyle(document.body).backgroundColor"
-# How far the words of a row reach into the first bar beside them, in pixels.
-OVER = """(row) => {
+# How far the words at the head of a row reach over what is beside them, in pixels.
+OVER = """(head) => {
   const range = document.createRange()
-  range.selectNodeContents(row.querySelector("th"))
-  return range.getBoundingClientRect().right - row.querySelector(".bar").getBoundingClientRect().left
+  range.selectNodeContents(head)
+  return range.getBoundingClientRect().right - head.getBoundingClientRect().right
 }"""
 CUT = "(one) => one.scrollWidth - one.clientWidth"
 
@@ -33,7 +33,7 @@ def test_on_a_phone_the_trace_fits_and_no_label_touches_a_bar(
     assert learner.find(".given .region").evaluate(CUT) <= 0
     learner.predict(f"?lang={language}")
     learner.run()
-    rows = learner.find("#pictures tr.ms")
+    rows = learner.find("#pictures tr.ms th")
     expect(rows).to_have_count(3)
     assert all(row.evaluate(OVER) <= 0 for row in rows.all())
 
