@@ -55,7 +55,14 @@ def test_arithmetic_is_settled_by_its_line_of_arithmetic_alone() -> None:
 
 @pytest.mark.parametrize(
     ("name", "reads"),
-    [("main", True), ("claims", True), ("little", True), ("gigabyte", False), ("same-text", False)],
+    [
+        ("main", True),
+        ("claims", True),
+        ("little", True),
+        ("gigabyte", False),
+        ("tokens-per-round", False),
+        ("same-text", False),
+    ],
 )
 def test_which_exercises_are_read_off_a_run(name: str, reads: bool) -> None:
     assert reads_runs(load(name)) == reads
