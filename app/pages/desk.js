@@ -22,6 +22,7 @@ class Desk {
   constructor() {
     this.heard = 0
     this.bindControls()
+    this.bindRuns()
     this.bindContents()
     this.bindProjector()
     this.bindHelp()
@@ -68,6 +69,13 @@ class Desk {
       const button = event.target.closest("[data-tick]")
       if (button) this.jump(Number(button.dataset.tick))
     })
+  }
+
+  /** Before anything has run there is nothing to look at from other sides. */
+  bindRuns() {
+    const sides = one("#sides")
+    const heard = ({ detail }) => { sides.dataset.ran = String(detail.runs.some((run) => run.strip.frames.length > 0)) }
+    if (sides) window.addEventListener("ticklab:runs", heard)
   }
 
   /** What is typed as the observation survives a reload: nobody else knows it before it is sent. */
