@@ -15,7 +15,7 @@ from puzzles.finished import Finished
 from puzzles.measures import MEASURES, megabytes, p95_ttft
 from puzzles.tools import TOOLS
 from puzzles.units import printed
-from puzzles.words import DASH, exact, number, plain, run_name
+from puzzles.words import DASH, exact, grouped, number, plain, run_name
 
 SIGNS = {"Gt": ">", "Lt": "<", "GtE": "≥", "LtE": "≤", "Eq": "=", "NotEq": "≠"}
 Blanks = dict[str, str]
@@ -25,7 +25,7 @@ Runs = Mapping[str, Finished]
 def derivation(field: Field, runs: Runs, words: Catalogue) -> str:
     """The arithmetic behind the correct value of ``field``, from finished runs."""
     if field.value is not None:
-        return _expression(field, runs, words)
+        return grouped(_expression(field, runs, words))
     if field.choices is not None:
         tails = (_tail(name, runs[name], words) for name in field.choices)
         return words("derive.best_p95", tails=words("list.separator").join(tails))
@@ -124,6 +124,7 @@ def _unit(text: str) -> str:
     return units.pop() if len(units) == 1 else ""
 
 
+POWER, RAISED = re.compile(r"\^(\d+)"), str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 ROUND = re.compile(r"tokens_per_round\(([\d.]+), (\d+)\)")
 
 
@@ -153,7 +154,8 @@ def _with_values(text: str, terms: Mapping[Path, str]) -> str:
     for path in sorted(terms, key=len, reverse=True):
         text = re.sub(rf"(?<![\w.]){re.escape('.'.join(path))}(?![\w.])", terms[path].split(" ")[0], text)
     text = ROUND.sub(lambda found: f"[(1 − {found[1]}^{int(found[2]) + 1}) ÷ (1 − {found[1]})]", text)
-    return text.replace(" * ", " × ").replace(" / ", " ÷ ").replace(" - ", " − ").replace(" ** ", "^")
+    text = text.replace(" * ", " × ").replace(" / ", " ÷ ").replace(" - ", " − ").replace(" ** ", "^")
+    return POWER.sub(lambda found: found[1].translate(RAISED), text)
 
 
 def label_of(path: Path, words: Catalogue) -> str:

@@ -23,6 +23,7 @@ from puzzles.units import bound_of, digits, printed
 from puzzles.words import DASH, exact, run_name
 
 Answer = float | str | None
+GIVEN = ("prompt", "output")  # figures of a request that no run is needed for
 USUAL = "waits"  # the rule of a question that names none
 
 
@@ -230,6 +231,14 @@ def _difference(given: Answer, correct: Answer) -> float | None:
     if isinstance(given, float | int) and isinstance(correct, float):
         return float(exact(given) - exact(correct))
     return None
+
+
+def reads_runs(exercise: Exercise) -> bool:
+    """Whether what must be answered is read off a run, so that a table of the runs belongs beside it."""
+    runs = {run.name for run in exercise.runs}
+    asked = [field.value for field in fields(exercise) if field.required]
+    paths = [path for value in asked if value is not None for path in names_in(value)]
+    return None in asked or any(path[0] in runs and path[-1] not in GIVEN for path in paths)
 
 
 def of_runs(value: str, runs: Mapping[str, object]) -> bool:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import msgspec
 
 from engine.words import Catalogue
-from puzzles.words import number, plain
+from puzzles.words import grouped, number, plain
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ def bound_of(answer: str) -> Fraction | None:
 
 def printed(value: float, unit: str, words: Catalogue) -> str:
     """A value with its unit; whole things are counted in words."""
-    text = digits(value, unit)
+    text = grouped(digits(value, unit))
     one = f"unit.{unit}.one"
     return f"{text} {words(one) if value == 1 and one in words else unit_name(unit, words)}"
 

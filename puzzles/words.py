@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -12,6 +13,7 @@ from engine.words import Catalogue, catalogue
 from puzzles.calculator import MODELS, SHAPE
 
 DASH = "—"  # where there is no value
+LONG = re.compile(r"(?<![\w.,])\d{5,}(?![\w])")
 
 
 @cache
@@ -33,6 +35,11 @@ def plain(value: float | int | Fraction | Decimal) -> str:
     """``value`` without needless zeros: 7.5, 0.1, 24."""
     text = f"{float(value):.6f}".rstrip("0").rstrip(".")
     return text or "0"
+
+
+def grouped(text: str) -> str:
+    """``text`` with commas in its long whole numbers: 262144 is 262,144, and 4096 stays as it is."""
+    return LONG.sub(lambda found: f"{int(found[0]):,}", text)
 
 
 def exact(value: float) -> Fraction:

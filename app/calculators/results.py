@@ -101,12 +101,12 @@ def rounds(values: Values, words: Catalogue) -> list[Line]:
     )
     tokens, gain = tokens_per_round(acceptance, guesses), speedup(acceptance, guesses, cost)
     a = _short(acceptance)
-    sums = f"1 + {a} + … + {a}^{guesses}" if guesses > 1 else f"1 + {a}"
+    sums = f"1 + {a} + … + {a}{_raised(guesses)}" if guesses > 1 else f"1 + {a}"
     told = words("rounds.loses" if gain < 1 else "rounds.gains" if gain > 1 else "rounds.even")
     return [
         Line(words("rounds.tokens"), _short(tokens), sums),
         Line(words("rounds.cost"), _short(1 + guesses * cost), f"1 + {guesses} × {_short(cost)}"),
-        Line(words("rounds.gain"), f"{_short(gain)} ×", f"{_short(tokens)} ÷ {_short(1 + guesses * cost)}"),
+        Line(words("rounds.gain"), f"{_short(gain)}×", f"{_short(tokens)} ÷ {_short(1 + guesses * cost)}"),
         Line(words("rounds.verdict"), told),
     ]
 
@@ -152,6 +152,11 @@ def _short(value: Fraction) -> str:
     text = f"{float(value):,.4f}" if abs(value) < 10_000 else f"{float(value):,.1f}"
     text = text.rstrip("0").rstrip(".")
     return text.replace("-", "−") if text not in ("0", "-0") or not value else f"{float(value):.2g}"
+
+
+def _raised(number: int) -> str:
+    """``number`` as an exponent."""
+    return str(number).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _binary(size: int) -> str:

@@ -22,7 +22,7 @@ class Desk {
   constructor() {
     this.heard = 0
     this.bindControls()
-    this.bindTheme()
+    this.bindRuns()
     this.bindContents()
     this.bindProjector()
     this.bindHelp()
@@ -71,6 +71,13 @@ class Desk {
     })
   }
 
+  /** Before anything has run there is nothing to look at from other sides. */
+  bindRuns() {
+    const sides = one("#sides")
+    const heard = ({ detail }) => { sides.dataset.ran = String(detail.runs.some((run) => run.strip.frames.length > 0)) }
+    if (sides) window.addEventListener("ticklab:runs", heard)
+  }
+
   /** What is typed as the observation survives a reload: nobody else knows it before it is sent. */
   keepReading() {
     const field = one("#observed")
@@ -88,17 +95,6 @@ class Desk {
       if (event.key !== "Escape" || !list.open) return
       list.open = false
       list.querySelector("summary").focus()
-    })
-  }
-
-  bindTheme() {
-    const choice = one("#theme")
-    if (!choice) return
-    choice.value = document.documentElement.dataset.theme || "auto"
-    choice.addEventListener("change", () => {
-      document.documentElement.dataset.theme = choice.value
-      try { localStorage.setItem("ticklab:theme", choice.value) } catch { /* kept for this page only */ }
-      window.dispatchEvent(new CustomEvent("ticklab:theme", { detail: { theme: choice.value } }))
     })
   }
 

@@ -36,7 +36,7 @@ class Desk(LeanComponent):
     _bundle = "desk.js"
     _rename: ClassVar[dict[str, str | None]] = {"command": None}
     _css: ClassVar[list[Path]] = [Path("page.css")]
-    _js: ClassVar[list[Path]] = [Path("connection.js")]
+    _js: ClassVar[list[Path]] = [Path("connection.js"), Path("theme.js")]
 
     def _handle_msg(self, data: Any) -> None:
         """One command of the browser, if it has the form of one."""

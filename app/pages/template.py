@@ -79,6 +79,7 @@ def frame(language: str, exercise: str | None = None, root: str = "") -> dict[st
         "tokens": f"components/app.components.base/LabComponent/_css/tokens.css?v={version()}",
         "tables": f"lab/tables.css?v={version()}",
         "connection": f"components/app.pages.desk/Desk/_js/connection.js?v={version()}",
+        "theme_switch": f"components/app.pages.desk/Desk/_js/theme.js?v={version()}",
         "sheet": f"components/app.pages.desk/Desk/_css/page.css?v={version()}",
     }
 

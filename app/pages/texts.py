@@ -20,7 +20,7 @@ from engine import History
 from puzzles import Field, Problem, field_of, fields, load
 from puzzles.asking import right
 from puzzles.course import following, room_of
-from puzzles.judging import Item, Verdict, shown
+from puzzles.judging import Item, Verdict, reads_runs, shown
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
 from puzzles.terms import Term, terms_of
 from puzzles.units import unit_name
@@ -262,7 +262,7 @@ class Texts:
         judged = cases.case(self.lesson, histories).verdict(prediction.answers)
         return template("verdict.html.j2").render(
             words=self.words,
-            policies=metrics_table(judged.table, self.lesson.language),
+            policies=metrics_table(judged.table, self.lesson.language) if reads_runs(self.exercise) else "",
             items=items_table(judged, self.lesson.language, words=self.puzzle_words),
             misses=[item for item in judged.items if item.given is not None and not item.right],
             score=self._score(judged),

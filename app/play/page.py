@@ -85,7 +85,7 @@ class PlayPage:
             else:
                 await self._file(wish)
         except WorkerRefused as error:
-            self._refuse(str(error))
+            self._refuse(str(error), said=self.words("error.input", text=str(error)))
         except WorkerError as error:
             log.warning("free play failed: %r", error)
             self._refuse(self.words(f"error.{error.code}"))
@@ -118,11 +118,12 @@ class PlayPage:
 
     # ---- what the page says ------------------------------------------------------------------------
 
-    def _refuse(self, text: str, field: str = "") -> None:
-        """One sentence, at the field it is about where it begins with its name."""
+    def _refuse(self, text: str, field: str = "", said: str = "") -> None:
+        """One sentence, at the field it is about where it begins with its name; ``said``: as the page
+        puts it."""
         start = text.removeprefix("A: ").partition(":")[0]
         found = field or (start if start in FIELDS else "trace" if ":" in text else "")
-        self.desk.problem = {"text": text, "field": found, "number": self._count()}
+        self.desk.problem = {"text": said or text, "field": found, "number": self._count()}
 
     def _status(self, *_: Any) -> None:
         play = self.play
@@ -165,7 +166,7 @@ class PlayPage:
             flags={
                 name: engine_words(language)(f"flag.{name}") for name in ("horizon", "slo_ttft", "slo_tpot")
             },
-            bounds={"bytes": MOST_BYTES, "rows": MOST_ROWS, "drawn": MOST_DRAWN},
+            bounds={"bytes": f"{MOST_BYTES:,}", "rows": f"{MOST_ROWS:,}", "drawn": MOST_DRAWN},
             play_sheet=f"components/app.play.desk/PlayDesk/_css/play.css?v={version()}",
             page_title=f"{self.words('title')} · {app_words(language)('site.title')}",
             built=True,

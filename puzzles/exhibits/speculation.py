@@ -18,7 +18,7 @@ ACCEPTANCES = ("0.2", "0.5", "0.8", "0.9")
 def rounds(words: Catalogue) -> Exhibit:
     """Tokens of a round, by acceptance and number of guesses."""
     rows = tuple((a, *(_tokens(Fraction(a), k) for k in GUESSES)) for a in ACCEPTANCES)
-    heads = (words("exhibit.rounds.acceptance"), *(f"k = {k}" for k in GUESSES))
+    heads = (words("exhibit.rounds.acceptance"), *(f"k\u00a0=\u00a0{k}" for k in GUESSES))
     return Exhibit(sheets=(Sheet(words("exhibit.rounds.title"), heads, rows),), answers=True)
 
 

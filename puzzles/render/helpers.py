@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
+from puzzles.units import digits
 from puzzles.views.model import CELL_KINDS, Log, Page, PageFrame, PageMap, Timeline
+from puzzles.words import grouped
 
 
 class Box(NamedTuple):
@@ -58,9 +60,9 @@ def filled(page: Page) -> int:
     return min(FULL - 1, max(1, round(FULL * page.written / page.slots)))
 
 
-def signed(difference: float | None) -> str:
-    """A difference with its sign; a dash where there is none."""
+def signed(difference: float | None, unit: str) -> str:
+    """A difference of values in ``unit``, with its sign; a dash where there is none."""
     if difference is None:
         return "—"
     sign = "−" if difference < 0 else "+" if difference > 0 else "±"
-    return f"{sign}{abs(difference):.2f}"
+    return f"{sign}{grouped(digits(abs(difference), unit))}"

@@ -141,7 +141,13 @@ def test_free_pages_side_by_side_are_one_box() -> None:
 
 
 def test_differences_carry_their_sign() -> None:
-    assert [signed(value) for value in (1.1, -1.1, 0.0, None)] == ["+1.10", "−1.10", "±0.00", "—"]
+    assert [signed(value, "s") for value in (1.1, -1.1, 0.0, None)] == ["+1.10", "−1.10", "±0.00", "—"]
+
+
+def test_differences_are_as_exact_as_the_values() -> None:
+    assert [signed(value, "requests") for value in (2.0, 0.0)] == ["+2", "±0"]
+    assert signed(-262_141.0, "B") == "−262,141"
+    assert signed(1.9258, "GB") == "+1.926"
 
 
 def test_the_stylesheet_knows_every_kind_of_cell_and_every_bar() -> None:

@@ -91,7 +91,8 @@ def test_bounds_are_written_and_read_the_same_way() -> None:
         (12.6666667, "tok/s", "12.667 tok/s", "12.667 tok/s"),
         (0.1, "s", "0.10 s", "0.10 s"),
         (7.5, "MB", "7.5 MB", "7.5 MB"),
-        (131_072.0, "B", "131072 B", "131072 B"),
+        (4096.0, "B", "4096 B", "4096 B"),
+        (131_072.0, "B", "131,072 B", "131,072 B"),
     ],
 )
 def test_a_value_is_printed_with_its_unit(value: float, unit: str, english: str, chinese: str) -> None:

@@ -8,7 +8,7 @@ from engine import History
 from engine.words import LANGUAGES
 from puzzles import Item, Verdict, fields, histories, load, solve, verdict
 from puzzles.evidence import MOST
-from puzzles.judging import case_of
+from puzzles.judging import case_of, reads_runs
 from puzzles.site.belief_section import examples
 
 MAIN = load("main")
@@ -62,6 +62,29 @@ def test_a_case_looks_where_each_answer_points() -> None:
     for chosen in ("static", "immediate", "static"):
         found = item(case.verdict({asked: chosen}), asked)
         assert {row.run for row in found.rows} == {chosen}
+
+
+def test_arithmetic_is_settled_by_its_line_of_arithmetic_alone() -> None:
+    """No ticks of this lab's small pool beside a question about another model."""
+    one = load("gigabyte")
+    found = item(verdict(one, {"request": 3.0}, histories(one), "en"), "request")
+    assert found.rows == ()
+    assert found.derivation.endswith("524,288 × 2048 ÷ 1,000,000,000 = 1.074 GB.")
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [
+        ("main", True),
+        ("claims", True),
+        ("little", True),
+        ("gigabyte", False),
+        ("tokens-per-round", False),
+        ("same-text", False),
+    ],
+)
+def test_which_exercises_are_read_off_a_run(name: str, reads: bool) -> None:
+    assert reads_runs(load(name)) == reads
 
 
 def test_an_arrival_inside_a_tick_is_explained() -> None:

@@ -18,6 +18,9 @@ from tests.ui.learner import REQUIRED
 pytestmark = pytest.mark.ui
 
 
+CUT = """[...document.querySelectorAll(".bins")].filter(
+  (one) => one.parentElement.scrollWidth > one.parentElement.clientWidth,
+).map((one) => one.innerText)"""
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 SHOW = {"en": "Show them to the class", "zh": "给全班看"}
 
@@ -44,7 +47,8 @@ def test_vote_discuss_vote_again_run_together_and_see(
     expect(projector.locator("#board")).to_contain_text("0.43 s", timeout=SOON)
     assert "✓" not in projector.content()
     go_in_step(lead, ada, ben)
-    expect(projector.locator("#board")).to_contain_text("Tick 2", timeout=SOON)
+    here = class_words(language)("project.tick", tick=2)
+    expect(projector.locator("#board")).to_contain_text(here, timeout=SOON)
     run_alone(lead, ada, ben)
     see(lead, ada, ben)
     expect(projector.locator("#board")).to_contain_text("✓", timeout=SOON)
@@ -138,6 +142,7 @@ def fits_a_phone(*pages: Page) -> None:
     for page in pages:
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate(WIDER) <= 0
+        assert page.evaluate(CUT) == []
 
 
 def test_a_late_joiner_votes_in_round_2_only_and_is_counted_apart(
