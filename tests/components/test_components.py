@@ -205,7 +205,6 @@ def test_who_compares_the_same_sees_the_same_curves_in_their_language() -> None:
     assert other.figures != english
 
 
-
 def test_figures_stay_in_the_browser() -> None:
     for figure in quantization_figures(COMPARISON, "en"):
         assert figure.output_backend == "canvas"
