@@ -44,6 +44,7 @@ def test_links_of_the_readme_lead_somewhere() -> None:
             assert (ROOT / target).exists(), target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [

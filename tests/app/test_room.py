@@ -38,6 +38,7 @@ def test_hooks_may_load_twice() -> None:
     urls.toplevel_patterns[:], urls.per_app_patterns[:] = before
 
 
+@pytest.mark.slow
 def test_the_server_side_never_imports_torch() -> None:
     script = "import sys, app.pages.learn, app.web.routes, app.server; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

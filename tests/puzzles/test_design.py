@@ -76,6 +76,7 @@ def test_the_traffic_is_what_the_task_says(seed: int) -> None:
     assert all(one.arrival * 100 == int(one.arrival * 100) for one in found.requests)
 
 
+@pytest.mark.slow
 def test_arrivals_have_the_rate_of_the_task_on_average() -> None:
     gaps = [b.arrival - a.arrival for seed in range(30) for a, b in pairwise(task(seed).requests)]
     assert abs(float(sum(gaps) / len(gaps)) - 1 / load_task().rate) < 0.02
@@ -183,6 +184,7 @@ def test_every_tick_without_progress_has_its_reason(name: str) -> None:
     assert all(sum(one.who.values()) == one.ticks for one in mine)
 
 
+@pytest.mark.slow
 def test_each_baseline_is_held_by_what_it_is_known_for() -> None:
     for seed in range(10):
         ran = trials(task(seed), plan(**WORKED))

@@ -103,6 +103,7 @@ def test_wrong_input_is_one_sentence_and_status_2(
     assert error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_help_needs_no_run_and_no_torch() -> None:
     code = (
         "import sys; from puzzles.command import main; main(['design', '--max-active', '8']); "

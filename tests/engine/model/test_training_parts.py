@@ -134,6 +134,7 @@ def test_an_impossible_evaluation_is_refused(window: int, stride: int, message: 
         evaluate(Uniform(SMALL), to_tokens(LINE * 3), window, stride)
 
 
+@pytest.mark.slow
 def test_the_committed_weights_reach_the_held_out_loss(trained: Transformer) -> None:
     text = to_tokens(HELD_OUT_FILE.read_text("ascii"))
     assert len(text) >= 65_536
@@ -173,6 +174,7 @@ def test_unusable_input_is_one_line_and_status_two(
     assert "nowhere" in error
 
 
+@pytest.mark.slow
 def test_train_and_distil_leave_usable_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "corpus.tar.gz"
     write_archive(path, "ACT I.\n" + LINE * 30)
