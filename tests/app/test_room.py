@@ -8,6 +8,7 @@ import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import pytest
 from bokeh.server import urls
 
 from app.web.routes import ROUTES, install
