@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections import OrderedDict
+from contextlib import suppress
 from typing import BinaryIO
 
 import msgspec
@@ -121,7 +122,8 @@ def main() -> None:
     sink = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     torch.set_num_threads(1)
-    serve(sys.stdin.buffer, sink)
+    with suppress(BrokenPipeError):  # the server is gone, and with it whoever would hear the answer
+        serve(sys.stdin.buffer, sink)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import pytest_asyncio
 
 from app.settings import Settings
 from app.worker import Runs, RunSpec, Worker, WorkerBusy, WorkerLost, WorkerRefused, WorkerTimeout
+from app.worker.client import child_environment
 from engine import Request, Service, simulate
 from engine.traces import main_trace
 
@@ -186,3 +187,14 @@ async def test_it_ends_with_the_server() -> None:
             return
         await asyncio.sleep(0.05)
     pytest.fail("the worker outlived its server")
+
+
+async def test_a_server_that_is_gone_before_the_worker_is_ready_is_no_error() -> None:
+    nobody, answers = os.pipe()
+    os.close(nobody)
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "app.worker.child", stdin=-1, stdout=answers, stderr=-1, env=child_environment()
+    )
+    os.close(answers)
+    _, said = await child.communicate()
+    assert (child.returncode, said) == (0, b"")
