@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
@@ -103,9 +103,13 @@ def serving(folder: Path, **environment: str) -> Iterator[Serving]:
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """A port on which nobody listens, nor on the next one, where the teacher's page is."""
+    while True:
+        with socket.socket() as learners, socket.socket() as teachers, suppress(OSError, OverflowError):
+            learners.bind(("127.0.0.1", 0))
+            port = int(learners.getsockname()[1])
+            teachers.bind(("127.0.0.1", port + 1))
+            return port
 
 
 class Answer:

@@ -16,6 +16,7 @@ from bokeh.settings import settings as bokeh_settings
 
 from app.calculators.handlers import Calculators
 from app.designing.handlers import ROUTES as DESIGN
+from app.web import unstuck
 from app.web.application import LabApplication
 from app.web.compressed import ComponentFiles, Extensions, Scripts
 from app.web.handlers import READ, Alive, Health, Icon, LearnerPage, Read, TableSheet, ToRead, ToRoot
@@ -56,3 +57,4 @@ def install() -> None:
     bokeh_settings.perform_error_diagnostics = False
     bokeh_server.BokehTornado = LabApplication  # type: ignore[attr-defined]
     panel_server.ComponentResourceHandler = ComponentFiles  # type: ignore[misc]
+    unstuck.install()

@@ -57,14 +57,19 @@ class Learner(SocketClient):
 
     async def hear(self, *wanted: str) -> str:
         """Wait until one of ``wanted`` has been said, or is being said; which."""
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                said = "\n".join(self.heard)
-                found = next((text for text in wanted if text in said or written(text) in said), None)
-                if found is not None:
-                    self.heard.clear()
-                    return found
-                await self._receive()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while (found := self._said(wanted)) is None:
+                    await self._receive()
+        except TimeoutError as error:
+            raise AssertionError(f"nobody said {wanted}, but: {self.heard}") from error
+        self.heard.clear()
+        return found
+
+    def _said(self, wanted: tuple[str, ...]) -> str | None:
+        """Which of ``wanted`` has been said."""
+        said = "\n".join(self.heard)
+        return next((text for text in wanted if text in said or written(text) in said), None)
 
 
 def written(text: str) -> str:

@@ -62,9 +62,11 @@ def locked(server: Serving, _: Cluster) -> Iterator[None]:
     """Another process writes, for longer than the server waits."""
     other = sqlite3.connect(server.folder / "data" / DATABASE, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    yield
-    other.execute("ROLLBACK")
-    other.close()
+    try:
+        yield
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
 
 
 @contextmanager
@@ -75,8 +77,10 @@ def full_disk(server: Serving, _: Cluster) -> Iterator[None]:
     size = (server.folder / "data" / f"{DATABASE}-wal").stat().st_size
     before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, before[1]))
-    yield
-    resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
 
 
 @contextmanager
@@ -84,9 +88,11 @@ def moved_away(server: Serving, _: Cluster) -> Iterator[None]:
     file = server.folder / "data" / DATABASE
     away = file.with_name("away")
     file.rename(away)
-    yield
-    assert not file.exists()
-    away.rename(file)
+    try:
+        yield
+        assert not file.exists()
+    finally:
+        away.rename(file)
 
 
 @contextmanager
