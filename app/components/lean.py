@@ -30,7 +30,7 @@ class LeanComponent(JSComponent):
 
     def __init__(self, **params: Any) -> None:
         no_instance_params(type(self))  # or each component keeps a copy of the description of each param
-        super().__init__(**params)  # type: ignore[no-untyped-call]
+        super().__init__(**params)  # type: ignore[no-untyped-call]  # Panel leaves it unannotated
 
     @property
     def _linked_properties(self) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class LearnerSocket(SqueezedSocket):
     def open(self, *args: Any, **names: Any) -> Any:
         """Take the connection. A token that is none, or forged, or too old, is refused in one line."""
         try:
-            return super().open(*args, **names)  # type: ignore[no-untyped-call]
+            return super().open(*args, **names)  # type: ignore[no-untyped-call]  # as Panel left it
         except Exception as error:
             self._shut(REFUSED, f"{error}"[:100])
             return None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from tests.play.sheets import EVIL, SCRIPT
 from tests.serving import Serving
@@ -34,8 +34,8 @@ def test_markup_in_a_file_is_text_everywhere(play: Player, tmp_path: Path) -> No
     table = csv.writer(out)
     table.writerow(["id", "arrival", "prompt_tokens", "output_tokens", "prompt", "model", SCRIPT])
     table.writerow([SCRIPT, 0, len(EVIL), 3, EVIL, SCRIPT, EVIL])
-    file = {"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": out.getvalue().encode()}
-    play.find("#trace-file").set_input_files([file])  # type: ignore[list-item]
+    file: FilePayload = {"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": out.getvalue().encode()}
+    play.find("#trace-file").set_input_files(file)
     expect(play.find("#trace-seen")).to_contain_text(f"{EVIL}.csv: 1 requests")
     expect(play.find("#trace-seen")).to_contain_text(SCRIPT)
     expect(play.find("#trace-name")).to_have_text(f"{EVIL}.csv")
@@ -63,8 +63,9 @@ def test_markup_in_a_file_is_text_everywhere(play: Player, tmp_path: Path) -> No
 
 def test_markup_in_an_error_is_text(play: Player) -> None:
     play.page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
-    file = {"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": f"{SCRIPT},b\n1,2\n".encode()}
-    play.find("#trace-file").set_input_files([file])  # type: ignore[list-item]
+    rows = f"{SCRIPT},b\n1,2\n".encode()
+    file: FilePayload = {"name": f"{EVIL}.csv", "mimeType": "text/csv", "buffer": rows}
+    play.find("#trace-file").set_input_files(file)
     expect(play.find("#trace-problem")).to_contain_text(f"{EVIL}.csv: its columns ({SCRIPT}, b) are of no")
     assert play.find("#trace-problem img").count() == 0
 
