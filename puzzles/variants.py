@@ -16,7 +16,7 @@ from puzzles.expressions import HOLDS, evaluate
 from puzzles.figures import finder
 from puzzles.mistakes import caught
 from puzzles.solving import histories, in_ledger, solve
-from puzzles.words import exact
+from puzzles.words import exact, puzzle_words
 
 TRIES = 500
 
@@ -31,7 +31,8 @@ def variant(exercise: Exercise, seed: int | None) -> Exercise:
         found = _drawn_anew(exercise, source, seed)
         if teaches(found):
             return found
-    raise InputError(f"exercise {exercise.name}: seed {seed} gave no fit trace in {TRIES} tries")
+    blanks = {"name": exercise.name, "seed": seed, "tries": TRIES}
+    raise InputError.of("no_variant", words=puzzle_words, **blanks)
 
 
 def _pick(source: Random, span: Span) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class WorkerError(RuntimeError):
     """A run could not be had; there are no numbers of it."""
@@ -28,6 +30,11 @@ class WorkerBusy(WorkerError):
 
 
 class WorkerRefused(WorkerError):
-    """The engine says no: malformed input, or a run that can never go on. The text says what."""
+    """The engine says no: malformed input, or a run that can never go on. ``texts`` says what, by
+    language; ``str`` in English."""
 
     code = "refused"
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        super().__init__(texts["en"])
+        self.texts = texts
