@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.words import Phrase
+from engine.words import Phrase, engine_words
 
 PATTERNS = {
     # of json
@@ -38,7 +38,7 @@ def complaint(message: str) -> Phrase:
     for pattern, code in PATTERNS.items():
         found = re.fullmatch(pattern, message, re.DOTALL)
         if found:
-            return Phrase(f"complaint.{code}", **found.groupdict())
+            return Phrase(f"complaint.{code}", engine_words, **found.groupdict())
     return Phrase("complaint.other", message=message)
 
 

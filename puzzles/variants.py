@@ -31,8 +31,7 @@ def variant(exercise: Exercise, seed: int | None) -> Exercise:
         found = _drawn_anew(exercise, source, seed)
         if teaches(found):
             return found
-    blanks = {"name": exercise.name, "seed": seed, "tries": TRIES}
-    raise InputError.of("no_variant", words=puzzle_words, **blanks)
+    raise InputError.of("no_variant", words=puzzle_words, name=exercise.name, seed=seed, tries=TRIES)
 
 
 def _pick(source: Random, span: Span) -> int:

@@ -80,5 +80,6 @@ def _refuse_endless(requests: list[Request], service: Service, horizon: Decimal 
     last = max(request.arrival for request in requests)
     number = first_tick(last if horizon is None else min(last, horizon), Fraction(service.tick))
     if number > MOST_RECORDS:
-        ticks = {"seconds": service.tick, "ticks": number, "most": MOST_RECORDS}
-        raise InputError.of("too_many_to_record", at="tick", **ticks)
+        raise InputError.of(
+            "too_many_to_record", at="tick", seconds=service.tick, ticks=number, most=MOST_RECORDS
+        )

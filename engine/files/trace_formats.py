@@ -80,8 +80,9 @@ def unknown(columns: Sequence[str], name: str) -> InputError:
     nearest = min(FORMATS, key=lambda form: len(_missing(form, found)))
     missing = _missing(nearest, found)
     if len(missing) == 1 and len(nearest.required) > 2:
-        has = {"format": nearest.name, "columns": nearest.required}
-        return InputError.of("missing_column", at=name, column=missing[0], **has)
+        return InputError.of(
+            "missing_column", at=name, column=missing[0], format=nearest.name, columns=nearest.required
+        )
     shown = ", ".join(columns[:6]) + (", ..." if len(columns) > 6 else "")
     accepted = "; ".join(f"{form.name}: {', '.join(form.required)}" for form in FORMATS)
     return InputError.of("unknown_columns", at=name, columns=shown, accepted=accepted)

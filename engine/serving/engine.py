@@ -100,8 +100,8 @@ class Engine:
                 draft=self._draft(draft, kv_cache=kv_cache),
             )
         except MemoryError as error:
-            size = {"pages": pool.total or FIRST_PAGES, "size": pool.page_size}
-            raise InputError.of("no_memory", at="pages", **size) from error
+            pages, size = pool.total or FIRST_PAGES, pool.page_size
+            raise InputError.of("no_memory", at="pages", pages=pages, size=size) from error
         self.closed = False
         self.lock = FairLock()  # one tick, one submit or one cancel at a time
         self.door: Door | None = None  # who steps in a thread of its own, and has the readers wait
