@@ -32,7 +32,7 @@ from app.web.identity import LANGUAGE, LEARNER, known_learner, new_learner
 from app.web.notices import web_words
 from app.web.socket import slowed
 from app.words import choose_language, first_argument
-from app.worker import WorkerError, WorkerRefused
+from app.worker import WorkerError
 from engine import History
 
 log = logging.getLogger(__name__)
@@ -245,8 +245,8 @@ class LearnPage:
         """What the learner is told; the log has the rest."""
         if error.code in ("failed", "refused"):
             tell("engine.failed", logging.WARNING, sparing=True, text=error)
-        text = error.texts[self.texts.words.language] if isinstance(error, WorkerRefused) else ""
-        return self.texts.words(f"run.error.{error.code}", text=text)
+        words = self.texts.words
+        return words(f"run.error.{error.code}", text=error.told(words.language))
 
     def fail(self, error: WorkerError) -> None:
         """The engine could not do what the page needed."""

@@ -85,7 +85,7 @@ class PlayPage:
             else:
                 await self._file(wish)
         except WorkerRefused as error:
-            self._refuse(error.texts[self.play.language], field=field_of(str(error)))
+            self._refuse(error.told(self.play.language), field=field_of(str(error)))
         except WorkerError as error:
             log.warning("free play failed: %r", error)
             self._refuse(self.words(f"error.{error.code}"))

@@ -10,6 +10,10 @@ class WorkerError(RuntimeError):
 
     code = "failed"
 
+    def told(self, language: str) -> str:
+        """What the process said, in ``language`` where it speaks it."""
+        return str(self)
+
 
 class WorkerLost(WorkerError):
     """The process ended while it was asked; the next call starts a new one."""
@@ -31,10 +35,13 @@ class WorkerBusy(WorkerError):
 
 class WorkerRefused(WorkerError):
     """The engine says no: malformed input, or a run that can never go on. ``texts`` says what, by
-    language; ``str`` in English."""
+    language."""
 
     code = "refused"
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         super().__init__(texts["en"])
         self.texts = texts
+
+    def told(self, language: str) -> str:
+        return self.texts[language]
