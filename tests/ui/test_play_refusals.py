@@ -37,9 +37,11 @@ def test_a_wrong_setting_is_told_at_its_field(chinese: Player) -> None:
 @pytest.mark.parametrize(
     ("trace", "said"),
     [
-        (HEADER + "R01,0,3,2\nR02,soon,3,2\n", "trace：第 3 行：列 arrival：'soon' 不是秒数，应为 0.1 这样的数。"),
+        (HEADER + "R01,0,3,2\nR02,soon,3,2\n",
+         "trace：第 3 行：列 arrival：'soon' 不是秒数，应为 0.1 这样的数。"),
         (HEADER + "R01,0,3\n", "trace：第 2 行：这一行有 3 格，表头有 4 格，两者应一致。"),
-        (HEADER + "R01,0,3,2\nR01,1,3,2\n", "trace：第 3 行：id 'R01' 与第 2 行重复，每个请求的 id 应各不相同。"),
+        (HEADER + "R01,0,3,2\nR01,1,3,2\n",
+         "trace：第 3 行：id 'R01' 与第 2 行重复，每个请求的 id 应各不相同。"),
         ('{"arrival": 0', "trace：第 1 行第 14 个字符：不是正确的 JSON：此处应为逗号。"),
     ],
 )  # fmt: skip
