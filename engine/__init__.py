@@ -1,6 +1,7 @@
 """What happens: traces, scheduler, KV pages, ledger, torch engine, quantization, metrics.
 
     requests, service, records, reasons, history   the plain values that flow
+    errors, complaints, words                      what is refused, told in any language
     traces, streams, prompts, files/               where requests come from; files in and out
     scheduling/   who does what in a tick, why the others do not, how long that can last
     kv/           which page is whose, and which texts begin alike

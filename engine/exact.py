@@ -5,26 +5,26 @@ from __future__ import annotations
 from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 
-from engine.errors import InputError
+from engine.errors import InputError, Where
 
 
-def seconds(value: object, where: str) -> Decimal:
+def seconds(value: object, where: Where) -> Decimal:
     """``value`` (str, Decimal, int or float, in seconds) as the decimal a reader sees.
 
     A float means its shortest decimal form, so 0.1 is one tenth. Raises InputError
     when it is not a finite number; ``where`` names the place in the message.
     """
     if isinstance(value, bool) or not isinstance(value, (str, Decimal, int, float)):
-        raise InputError(f"{where}: {value!r} is not a number of seconds, such as 0.1")
+        raise InputError.of("not_seconds", at=where, value=repr(value))
     try:
         text = str(value).strip()
         number = Decimal("" if "_" in text else text)
     except (InvalidOperation, ValueError):
-        raise InputError(f"{where}: {value!r} is not a number of seconds, such as 0.1") from None
+        raise InputError.of("not_seconds", at=where, value=repr(value)) from None
     if not number.is_finite():
-        raise InputError(f"{where}: {value!r} is not finite; a number of seconds such as 0.1 is needed")
+        raise InputError.of("not_finite", at=where, value=repr(value))
     if number and not -30 <= number.adjusted() <= 30:
-        raise InputError(f"{where}: {value!r} is out of range; seconds between 1e-30 and 1e30 are accepted")
+        raise InputError.of("seconds_out_of_range", at=where, value=repr(value))
     return number
 
 

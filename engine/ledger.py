@@ -80,7 +80,7 @@ def checked_horizon(horizon: object) -> Decimal | None:
         return None
     limit = seconds(horizon, "horizon")
     if limit <= 0:
-        raise InputError(f"horizon: {horizon} is not above 0; a time in seconds such as 1.0 is needed")
+        raise InputError.of("no_time", at="horizon", value=horizon)
     return limit
 
 

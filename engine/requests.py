@@ -8,34 +8,35 @@ from typing import Any
 
 import msgspec
 
-from engine.errors import InputError
+from engine.errors import InputError, Where
 from engine.exact import seconds
+from engine.words import Phrase
 
 MOST = 10**15  # of anything that is counted: sums stay below 2**63, and floats are exact
 
 LONGEST = 10**7  # tokens of one prompt, output or place: more than any model reads
 
 
-def count(value: object, where: str, least: int = 1, most: int = MOST) -> int:
+def count(value: object, where: Where, least: int = 1, most: int = MOST) -> int:
     """``value`` as a whole number from ``least`` to ``most``; InputError names ``where`` otherwise."""
     if isinstance(value, int) and not isinstance(value, bool):
         if abs(value) > most:  # before it is printed: a number of any length may come in
-            raise InputError(f"{where}: it is out of range; a whole number from {least} to {most} is needed")
+            raise InputError.of("out_of_range", at=where, least=least, most=most)
         if value >= least:
             return value
-    raise InputError(f"{where}: {value!r} is not a whole number of at least {least}")
+    raise InputError.of("not_whole", at=where, value=repr(value), least=least)
 
 
-def utf8(text: str, where: str) -> bytes:
+def utf8(text: str, where: Where) -> bytes:
     """``text`` as UTF-8. Raises InputError for half a surrogate pair, which is no character."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
         half = text[error.start]
-        raise InputError(f"{where}: {half!r} is half a character; a whole one is needed") from None
+        raise InputError.of("half_a_character", at=where, value=repr(half)) from None
 
 
-def prompt_bytes(prompt: object, where: str = "prompt") -> tuple[int, ...]:
+def prompt_bytes(prompt: object, where: Where = "prompt") -> tuple[int, ...]:
     """The tokens of a prompt: the UTF-8 bytes of a text, or whole numbers from 0 to 255 as they are.
 
     Raises InputError for anything else.
@@ -44,7 +45,7 @@ def prompt_bytes(prompt: object, where: str = "prompt") -> tuple[int, ...]:
         return tuple(utf8(prompt, where))
     tokens: tuple[Any, ...] = tuple(prompt) if isinstance(prompt, Iterable) else (None,)
     if not all(isinstance(t, int) and not isinstance(t, bool) and 0 <= t < 256 for t in tokens):
-        raise InputError(f"{where}: it is no text and no list of token ids, whole numbers from 0 to 255")
+        raise InputError.of("no_prompt", at=where)
     return tokens
 
 
@@ -67,40 +68,47 @@ class Request(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
-            raise InputError(f"request id: {self.id!r} is not a name; a text such as R01 is needed")
-        utf8(self.id, "request id")
-        where = f"request {self.id}"
-        arrival = seconds(self.arrival, f"{where}: arrival")
-        if arrival < 0:
-            raise InputError(f"{where}: arrival: {self.arrival} is negative; 0 or later is needed")
-        msgspec.structs.force_setattr(self, "arrival", arrival)
-        count(self.prompt_tokens, f"{where}: prompt_tokens", most=LONGEST)
-        count(self.output_tokens, f"{where}: output_tokens", most=LONGEST)
-        count(self.priority, f"{where}: priority", least=-MOST)
-        if self.prompt is not None:
-            self._check_prompt(where)
+            raise InputError.of("no_name", at=Phrase("place.request_id"), value=repr(self.id))
+        utf8(self.id, Phrase("place.request_id"))
+        try:
+            self._check()
+        except InputError as error:
+            raise error.at(self.where) from None
 
-    def _check_prompt(self, where: str) -> None:
+    @property
+    def where(self) -> Phrase:
+        """How an error says that it is about this request."""
+        return Phrase("place.request", id=self.id)
+
+    def _check(self) -> None:
+        arrival = seconds(self.arrival, "arrival")
+        if arrival < 0:
+            raise InputError.of("negative_arrival", at="arrival", value=self.arrival)
+        msgspec.structs.force_setattr(self, "arrival", arrival)
+        count(self.prompt_tokens, "prompt_tokens", most=LONGEST)
+        count(self.output_tokens, "output_tokens", most=LONGEST)
+        count(self.priority, "priority", least=-MOST)
+        if self.prompt is not None:
+            self._check_prompt()
+
+    def _check_prompt(self) -> None:
         assert self.prompt is not None
-        tokens = prompt_bytes(self.prompt, f"{where}: prompt")
+        tokens = prompt_bytes(self.prompt)
         if not isinstance(self.prompt, str):
             msgspec.structs.force_setattr(self, "prompt", tokens)
         if len(tokens) != self.prompt_tokens:
-            raise InputError(
-                f"{where}: prompt has {len(tokens)} bytes but prompt_tokens says {self.prompt_tokens}; "
-                "they must agree"
-            )
+            raise InputError.of("prompt_of_another_length", found=len(tokens), said=self.prompt_tokens)
 
 
 def check_trace(requests: list[Request]) -> list[Request]:
     """The same list, proved usable: not empty, no id twice. Raises InputError."""
     if not requests:
-        raise InputError("the trace is empty; at least one request is needed")
+        raise InputError.of("empty_trace")
     seen: set[str] = set()
     for place, request in enumerate(requests, 1):
         if not isinstance(request, Request):
-            raise InputError(f"request {place}: {request!r} is not a Request")
+            raise InputError.of("no_request", at=Phrase("place.request", id=place), value=repr(request))
         if request.id in seen:
-            raise InputError(f"request {place}: id {request.id!r} stands twice; every id must be its own")
+            raise InputError.of("id_twice", at=Phrase("place.request", id=place), id=repr(request.id))
         seen.add(request.id)
     return requests

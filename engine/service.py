@@ -94,20 +94,20 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
             count(self.max_len, "max_len", most=LONGEST)
         for name in SWITCHES:
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name}: {getattr(self, name)!r} is not true or false")
+                raise InputError.of("not_a_switch", at=name, value=repr(getattr(self, name)))
         self._set_seconds()
         if self.kv_layout != "paged" and self.kv_reserve == "on_demand":
-            raise InputError("kv_reserve: on_demand needs kv_layout paged; contiguous KV is taken whole")
+            raise InputError.of("on_demand_contiguous", at="kv_reserve")
         if self.kv_layout != "paged" and self.prefix_cache:
-            raise InputError("prefix_cache: it needs kv_layout paged; contiguous KV is not shared")
+            raise InputError.of("shared_contiguous", at="prefix_cache")
 
     def _set_seconds(self) -> None:
         tick = seconds(self.tick, "tick")
         if tick <= 0:
-            raise InputError(f"tick: {self.tick} is not above 0; a length in seconds such as 0.1 is needed")
+            raise InputError.of("no_length", at="tick", value=self.tick)
         max_wait = seconds(self.max_wait, "max_wait")
         if max_wait < 0:
-            raise InputError(f"max_wait: {self.max_wait} is negative; 0 or more seconds are needed")
+            raise InputError.of("negative_wait", at="max_wait", value=self.max_wait)
         msgspec.structs.force_setattr(self, "tick", tick)
         msgspec.structs.force_setattr(self, "max_wait", max_wait)
 
@@ -123,7 +123,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise InputError(f"{name}: {value!r} is not one of {', '.join(allowed)}")
+        raise InputError.of("not_one_of", at=name, value=repr(value), allowed=allowed)
 
 
 SETTINGS = tuple(Service.__struct_fields__)

@@ -21,6 +21,7 @@ import msgspec
 from engine.errors import InputError
 from engine.prompts import prompts_for
 from engine.requests import Request, count
+from engine.words import Phrase
 
 MILLISECONDS = 1000
 Moments = Callable[[Random], Iterator[float]]
@@ -50,12 +51,13 @@ class Kind(msgspec.Struct, frozen=True):
     output_tokens: tuple[int, int]
 
     def __post_init__(self) -> None:
+        where = Phrase("place.kind", name=self.name)
         if not 0 < self.weight < inf:
-            raise InputError(f"kind {self.name}: weight: {self.weight!r} is not a finite number above 0")
+            raise InputError.of("not_positive", at=(where, "weight"), value=repr(self.weight))
         for field in ("prompt_tokens", "output_tokens"):
             low, high = getattr(self, field)
-            count(low, f"kind {self.name}: {field}")
-            count(high, f"kind {self.name}: {field}", least=low)
+            count(low, (where, field))
+            count(high, (where, field), least=low)
 
 
 SHORT_AND_LONG = (
@@ -114,7 +116,7 @@ def _poisson(random: Random, per_second: float) -> Iterator[float]:
 def _positive(value: float, name: str) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value < inf:
-        raise InputError(f"{name}: {value!r} is not a finite number above 0")
+        raise InputError.of("not_positive", at=name, value=repr(value))
     return float(value)
 
 
@@ -150,7 +152,7 @@ def stream(
 def _moments(arrivals: Arrivals, number: int | None, horizon: float | None, seed: int) -> list[Decimal]:
     """The arrivals asked for, exact decimals in seconds with three places."""
     if (number is None) == (horizon is None):
-        raise InputError("stream: give either count or horizon, and not both")
+        raise InputError.of("count_or_horizon", at="stream")
     rounded = map(int, arrivals.moments(Random(f"{seed}:arrivals")))
     if number is not None:
         found = list(islice(rounded, count(number, "count")))
@@ -163,7 +165,7 @@ def _moments(arrivals: Arrivals, number: int | None, horizon: float | None, seed
 def _kinds(mix: Sequence[Kind], number: int, random: Random) -> list[Kind]:
     """``number`` kinds in random order, shared out by largest remainder."""
     if not mix:
-        raise InputError("mix: it is empty; at least one kind is needed")
+        raise InputError.of("no_kinds", at="mix")
     total = sum(kind.weight for kind in mix)
     exact = [number * kind.weight / total for kind in mix]
     whole = [int(share) for share in exact]

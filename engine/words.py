@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, Protocol
 
 from babel.messages.pofile import read_po
 
@@ -54,3 +55,56 @@ def catalogue(room: Path, language: str) -> Catalogue:
 def engine_words(language: str) -> Catalogue:
     """The engine's own texts: reasons, refusals, tables of the command line."""
     return catalogue(Path(__file__).parent, language)
+
+
+# ---- texts that are not in a language yet --------------------------------------------------------
+
+Catalogues = Callable[[str], Catalogue]  # the catalogue of a language
+
+
+class Phrase:
+    """A text in no language yet: a key of a catalogue, and the values of its blanks.
+
+    A value may be a phrase too, or a tuple, which is told as a list; any other value reads the same in
+    every language. ``str`` gives the English text.
+    """
+
+    def __init__(self, key: str, words: Catalogues = engine_words, **values: object) -> None:
+        self.key = key
+        self.words = words
+        self.values = values
+
+    def told(self, language: str) -> str:
+        """The text. Raises KeyError for an unknown language, and for a key its catalogue lacks."""
+        values = {name: in_language(value, language) for name, value in self.values.items()}
+        return self.words(language)(self.key, **values)
+
+    def __str__(self) -> str:
+        return self.told("en")
+
+    def __repr__(self) -> str:
+        return f"Phrase({self.key!r}, {self.values})"
+
+
+Text = str | Phrase
+
+
+class Tellable(Protocol):
+    """What can be told in any language: a phrase, or an error that is one."""
+
+    def told(self, language: str) -> str: ...
+
+
+def in_every_language(text: Tellable) -> dict[str, str]:
+    """What ``text`` says, by language."""
+    return {language: text.told(language) for language in LANGUAGES}
+
+
+def in_language(value: object, language: str) -> str:
+    """``value`` as it reads in ``language``."""
+    if isinstance(value, Phrase):
+        return value.told(language)
+    if isinstance(value, tuple):
+        separator = engine_words(language)("list.separator")
+        return separator.join(in_language(one, language) for one in value)
+    return str(value)

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from engine import InputError
-from engine.words import LANGUAGES
+from engine.cli.flags import language_of
+from engine.complaints import of_an_argument
+from engine.words import LANGUAGES, Phrase
 from puzzles import console
 from puzzles.design.command import add_design_flags, execute
 from puzzles.exercise import Exercise
@@ -26,17 +28,20 @@ class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(message)
+        name, trouble = of_an_argument(message)
+        raise InputError(trouble, *([Phrase("place.argument", name=name)] if name else []))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        options = parser().parse_args(arguments)
+        options = parser().parse_args(given)
         command: Callable[[argparse.Namespace], int] = options.run
         return command(options)
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        language = language_of(given)
+        print(puzzle_words(language)("command.error", text=error.told(language)), file=sys.stderr)
         return 2
 
 

@@ -13,6 +13,7 @@ from puzzles.checking import check, known
 from puzzles.course import FOLDER, course, names
 from puzzles.exercise import Exercise, Variants
 from puzzles.variants import drawn_trace
+from puzzles.words import puzzle_words
 
 __all__ = ["FOLDER", "load", "names", "read"]
 
@@ -23,7 +24,7 @@ TRACES = {MAIN_NAME: main_trace}
 def load(name: str) -> Exercise:
     """The exercise of that name. Raises InputError, one sentence that says what and where."""
     if name not in names():
-        raise InputError(f"exercise {name!r} is not one of {', '.join(names())}")
+        raise InputError.of("no_exercise", words=puzzle_words, name=repr(name), names=tuple(names()))
     return read(FOLDER / f"{name}.toml")
 
 
@@ -37,7 +38,7 @@ def read(path: Path) -> Exercise:
         exercise = _with_requests(_with_variants(exercise))
         check(exercise)
     except InputError as error:
-        raise InputError(f"{path.name}: {error}") from None
+        raise error.at(path.name) from None
     return exercise
 
 

@@ -16,7 +16,7 @@ from puzzles.expressions import HOLDS, evaluate
 from puzzles.figures import finder
 from puzzles.mistakes import caught
 from puzzles.solving import histories, in_ledger, solve
-from puzzles.words import exact
+from puzzles.words import exact, puzzle_words
 
 TRIES = 500
 
@@ -31,7 +31,7 @@ def variant(exercise: Exercise, seed: int | None) -> Exercise:
         found = _drawn_anew(exercise, source, seed)
         if teaches(found):
             return found
-    raise InputError(f"exercise {exercise.name}: seed {seed} gave no fit trace in {TRIES} tries")
+    raise InputError.of("no_variant", words=puzzle_words, name=exercise.name, seed=seed, tries=TRIES)
 
 
 def _pick(source: Random, span: Span) -> int:

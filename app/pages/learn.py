@@ -245,7 +245,8 @@ class LearnPage:
         """What the learner is told; the log has the rest."""
         if error.code in ("failed", "refused"):
             tell("engine.failed", logging.WARNING, sparing=True, text=error)
-        return self.texts.words(f"run.error.{error.code}", text=str(error))
+        words = self.texts.words
+        return words(f"run.error.{error.code}", text=error.told(words.language))
 
     def fail(self, error: WorkerError) -> None:
         """The engine could not do what the page needed."""

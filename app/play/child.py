@@ -18,6 +18,7 @@ from app.play.jobs import work
 from app.play.spec import Answer, Command, Drop, Go, Going, News, Reply, Unknown, commands
 from app.worker.spec import HEADER, Failed, Ready, Refused, packed
 from engine import InputError, Stalled
+from engine.words import in_every_language
 
 MOST_JOBS = 32
 MOST_BYTES = 4 * 2**30  # of address space
@@ -38,7 +39,7 @@ class Table:
             return self.go(command)
         except (InputError, Stalled) as error:
             self.jobs.pop(command.key, None)
-            return Refused(command.number, str(error))
+            return Refused(command.number, in_every_language(error))
         except Exception as error:
             traceback.print_exc()
             self.jobs.pop(command.key, None)

@@ -9,6 +9,7 @@ from decimal import Decimal
 import msgspec
 
 from app.play.sheet import MOST_BYTES, MOST_ROWS, Setup, Sheet
+from app.play.words import beyond
 from engine import InputError, Request, Service
 from engine.cli.flags import service_from
 from engine.files.trace_files import Note, TraceFile, parse_trace
@@ -103,7 +104,7 @@ def _told_of(side: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{side}: {error}") from None
+        raise error.at(side) from None
 
 
 def service_of(setup: Setup) -> Service:
@@ -118,14 +119,14 @@ def trace_of(setup: Setup) -> TraceFile:
         raise NoData
     size = len(setup.trace.encode(errors="replace"))
     if size > MOST_BYTES:
-        raise InputError(f"{name}: it has {size} bytes; at most {MOST_BYTES} are taken here")
+        raise beyond("bytes", name, bytes=size, most=MOST_BYTES)
     trace = parse_trace(setup.trace, name)
     if len(trace.requests) > MOST_ROWS:
-        raise InputError(f"{name}: it has {len(trace.requests)} rows; at most {MOST_ROWS} are taken here")
+        raise beyond("rows", name, rows=len(trace.requests), most=MOST_ROWS)
     for kind, most in MOST_TOKENS.items():
         tokens = sum(getattr(request, f"{kind}_tokens") for request in trace.requests)
         if tokens > most:
-            raise InputError(f"{name}: its {kind}s are {tokens} tokens; at most {most} are taken here")
+            raise beyond(f"{kind}_tokens", name, tokens=tokens, most=most)
     return trace
 
 

@@ -11,7 +11,7 @@ from app.classroom.exports import harmless
 from app.play.experiment import Experiment
 from app.play.running import Outcome
 from app.play.spec import Job, Made
-from engine import InputError
+from app.play.words import beyond
 from engine.cli.document import document
 from engine.cli.shown import Shown
 from engine.files.chrome_trace import chrome_trace
@@ -74,8 +74,6 @@ def as_json(outcomes: Sequence[Outcome], experiment: Experiment) -> str:
 def as_chrome_trace(outcomes: Sequence[Outcome], language: str) -> str:
     """Trace Event Format, a process per run."""
     if not all(one.whole for one in outcomes):
-        raise InputError(
-            "horizon: the run has too many ticks or requests for this file; a horizon makes it shorter"
-        )
+        raise beyond("long_run", "horizon")
     histories = {one.plan.title: one.history for one in outcomes}
     return chrome_trace(histories, engine_words(language)).decode()

@@ -85,7 +85,7 @@ class PlayPage:
             else:
                 await self._file(wish)
         except WorkerRefused as error:
-            self._refuse(str(error), said=self.words("error.input", text=str(error)))
+            self._refuse(error.told(self.play.language), field=field_of(str(error)))
         except WorkerError as error:
             log.warning("free play failed: %r", error)
             self._refuse(self.words(f"error.{error.code}"))
@@ -118,12 +118,9 @@ class PlayPage:
 
     # ---- what the page says ------------------------------------------------------------------------
 
-    def _refuse(self, text: str, field: str = "", said: str = "") -> None:
-        """One sentence, at the field it is about where it begins with its name; ``said``: as the page
-        puts it."""
-        start = text.removeprefix("A: ").partition(":")[0]
-        found = field or (start if start in FIELDS else "trace" if ":" in text else "")
-        self.desk.problem = {"text": said or text, "field": found, "number": self._count()}
+    def _refuse(self, text: str, field: str = "") -> None:
+        """One sentence, at the field it is about."""
+        self.desk.problem = {"text": text, "field": field, "number": self._count()}
 
     def _status(self, *_: Any) -> None:
         play = self.play
@@ -171,6 +168,13 @@ class PlayPage:
             page_title=f"{self.words('title')} · {app_words(language)('site.title')}",
             built=True,
         )
+
+
+def field_of(sentence: str) -> str:
+    """The field that a refusal is about: its English sentence begins with the name of the field, or of the
+    trace; empty where it names no place."""
+    start, colon, _ = sentence.removeprefix("A: ").partition(":")
+    return start if start in FIELDS else "trace" if colon else ""
 
 
 def play_page(shared: Server) -> PlayPage:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from app.play.experiment import Experiment, RunPlan
 from app.play.sheet import MOST_DRAWN, Sheet
 from app.play.spec import Prepared
+from app.play.words import beyond
 from app.worker import RunSpec
-from engine import InputError
 from engine.exact import first_tick
 from engine.prompts import prompts_for
 
@@ -28,12 +28,10 @@ def prepared(experiment: Experiment, sheet: Sheet) -> Prepared:
 
 def _spec(plan: RunPlan, weights: str) -> RunSpec:
     if len(plan.requests) > MOST_DRAWN:
-        raise InputError(
-            f"{plan.trace.name}: it has {len(plan.requests)} requests; "
-            f"the torch engine takes {MOST_DRAWN} here"
-        )
+        raise beyond("drawn", plan.trace.name, requests=len(plan.requests), most=MOST_DRAWN)
     slots = plan.service.slots
-    if slots is None or slots > MOST_SLOTS:
-        size = "an unlimited pool" if slots is None else f"a pool of {slots} tokens"
-        raise InputError(f"pages: {size} is too large for the torch engine; {MOST_SLOTS} tokens at most")
+    if slots is None:
+        raise beyond("endless_pool", "pages", most=MOST_SLOTS)
+    if slots > MOST_SLOTS:
+        raise beyond("large_pool", "pages", slots=slots, most=MOST_SLOTS)
     return RunSpec(plan.service, tuple(prompts_for(plan.requests)), weights or "fp32")

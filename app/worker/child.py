@@ -33,6 +33,7 @@ from engine import Engine, InputError, Stalled
 from engine.model.transformer import Transformer
 from engine.service import WEIGHTS
 from engine.serving.engine import load_model
+from engine.words import in_every_language
 
 HELD_OUT_BYTES = 2048  # of the text on which the loss of the formats is compared: under a second
 LIVE_RUNS = 512  # engines kept ready for the next step (0.2 MB each): a class, each on a variant of its own
@@ -51,7 +52,7 @@ class Bench:
             return self.compare(command) if isinstance(command, Compare) else self.advance(command)
         except (InputError, Stalled) as error:
             self.drop(command)
-            return Refused(command.number, str(error))
+            return Refused(command.number, in_every_language(error))
         except Exception as error:
             traceback.print_exc()
             self.drop(command)

@@ -114,7 +114,7 @@ class Worker:
             raise WorkerBusy(f"{self._waiting} commands wait for the engine already")
         reply = await self._shielded(command)
         if isinstance(reply, Refused):
-            raise WorkerRefused(reply.text)
+            raise WorkerRefused(reply.texts)
         if isinstance(reply, Failed):
             raise WorkerError(reply.text)
         return reply

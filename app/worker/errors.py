@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class WorkerError(RuntimeError):
     """A run could not be had; there are no numbers of it."""
 
     code = "failed"
+
+    def told(self, language: str) -> str:
+        """What the process said, in ``language`` where it speaks it."""
+        return str(self)
 
 
 class WorkerLost(WorkerError):
@@ -28,6 +34,14 @@ class WorkerBusy(WorkerError):
 
 
 class WorkerRefused(WorkerError):
-    """The engine says no: malformed input, or a run that can never go on. The text says what."""
+    """The engine says no: malformed input, or a run that can never go on. ``texts`` says what, by
+    language."""
 
     code = "refused"
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        super().__init__(texts["en"])
+        self.texts = texts
+
+    def told(self, language: str) -> str:
+        return self.texts[language]

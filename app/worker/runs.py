@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.words import app_words
 from app.worker.client import Worker
 from app.worker.errors import WorkerRefused
 from app.worker.spec import RunSpec
 from engine import History, Request, TickRecord
+from engine.words import Phrase, in_every_language
 
 CHUNK = 64  # ticks asked for at once: between two chunks another learner has a turn
 KEPT = 1024  # recordings kept: a class of a hundred, each at a variant of its own
@@ -91,7 +93,7 @@ class Runs:
         """The whole run. Raises WorkerError, also for one that does not come to its end."""
         recording = await self.first(spec, LONGEST)
         if not recording.done:
-            raise WorkerRefused(f"the run has not ended after {LONGEST} ticks")
+            raise _refused("endless", ticks=LONGEST)
         return recording
 
     async def comparison(self, requests: tuple[Request, ...]) -> dict[str, Any]:
@@ -106,9 +108,14 @@ class Runs:
     async def _extend(self, recording: Recording, ticks: int) -> None:
         start = len(recording.records)
         if recording.seconds > RUN_SECONDS:
-            raise WorkerRefused(f"the run has taken more than {RUN_SECONDS:g} s of the engine's time")
+            raise _refused("too_slow", seconds=f"{RUN_SECONDS:g}")
         upto = min(start + CHUNK, ticks) - 1
         answer = await self.worker.advance(recording.spec, start, upto)
         self.started += start == 0
         recording.records.extend(answer.records)
         recording.done = answer.done
+
+
+def _refused(code: str, **values: object) -> WorkerRefused:
+    """A run that goes on for too long is none that a lesson can show."""
+    return WorkerRefused(in_every_language(Phrase(f"run.refused.{code}", app_words, **values)))

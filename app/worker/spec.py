@@ -54,10 +54,13 @@ class Advanced(msgspec.Struct, frozen=True, tag=True):
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True):
-    """The command of that number could not be carried out; ``text`` says why."""
+    """The command of that number could not be carried out; ``texts`` says why, by language.
+
+    In every language: who asks for a run may share it with somebody who reads another one.
+    """
 
     number: int
-    text: str
+    texts: dict[str, str]
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):

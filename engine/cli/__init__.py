@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from engine.cli import bench, run, simulate
-from engine.cli.flags import language_of, suggestion
+from engine.cli.flags import language_of, unknown_word
+from engine.complaints import of_an_argument
 from engine.errors import InputError, Stalled
 from engine.words import Catalogue, engine_words
 
@@ -27,7 +28,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message.removeprefix('argument ')}; --help lists what is taken")
+        name, trouble = of_an_argument(message)
+        raise InputError.of("usage", at=(name,) if name else (), trouble=trouble)
 
 
 def make_parser(words: Catalogue) -> Parser:
@@ -48,28 +50,27 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options, unknown = parser.parse_known_args(arguments)
     if not hasattr(options, "execute"):
         *others, last = (command.NAME for command in COMMANDS)
-        raise InputError(
-            f"COMMAND: none is given; {', '.join(others)} or {last} is needed, such as simulate R01-R04"
-        )
+        raise InputError.of("no_command", at="COMMAND", names=tuple(others), last=last)
     if unknown:
-        raise InputError(f"{unknown[0]}: {suggestion(unknown[0], options.known)}")
+        raise unknown_word(unknown[0], options.known)
     return options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        options = parse(sys.argv[1:] if arguments is None else arguments)
+        options = parse(given)
         text = options.execute(options)
     except InputError as error:
-        return _fail(error, 2)
+        return _fail(error.told(language_of(given)), 2)
     except Stalled as error:
-        return _fail(error, 1)
+        return _fail(error.told(language_of(given)), 1)
     sys.stdout.write(text)
     return 0
 
 
-def _fail(error: Exception, status: int) -> int:
+def _fail(text: str, status: int) -> int:
     """One line on stderr, whatever the message holds."""
-    sys.stderr.write(f"python -m engine: {' '.join(str(error).split())}\n")
+    sys.stderr.write(f"python -m engine: {' '.join(text.split())}\n")
     return status

@@ -72,12 +72,12 @@ def _say(text: str) -> None:
 
 def _whole(name: str, text: str) -> int:
     if not NUMBER.fullmatch(text) or int(text) < 1:
-        raise InputError(f"--{name}: {text!r} is not a whole number of at least 1")
+        raise InputError.of("not_whole", at=f"--{name}", value=repr(text), least=1)
     return int(text)
 
 
 def _writable(path: Path) -> Path:
     """``path`` if a file can be written there: said before minutes of measuring, not after them."""
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InputError(f"--json: {str(path)!r} cannot be written; a file in a folder that exists is needed")
+        raise InputError.of("no_folder", at="--json", path=repr(str(path)))
     return path

@@ -75,13 +75,15 @@ def language_of(arguments: Sequence[str]) -> str:
     return asked if asked in LANGUAGES else LANGUAGES[0]
 
 
-def suggestion(unknown: str, parser: argparse.ArgumentParser) -> str:
+def unknown_word(unknown: str, parser: argparse.ArgumentParser) -> InputError:
     """What to say of a word that no flag and no argument takes."""
     if not unknown.startswith("-"):
-        return "one TRACE is taken; quote a name with spaces, or leave this out"
+        return InputError.of("second_trace", at=unknown)
     known = [name for action in parser._actions for name in action.option_strings]
     near = difflib.get_close_matches(unknown.partition("=")[0], known, n=1)
-    return f"no such flag; {f'did you mean {near[0]}?' if near else '--help lists them'}"
+    if near:
+        return InputError.of("flag_like", at=unknown, flag=near[0])
+    return InputError.of("no_such_flag", at=unknown)
 
 
 # ---- from text to values -------------------------------------------------------------------------
@@ -90,7 +92,7 @@ def suggestion(unknown: str, parser: argparse.ArgumentParser) -> str:
 def trace_of(options: argparse.Namespace) -> TraceFile:
     """The trace that was named. Raises InputError, also when none was."""
     if not options.trace:
-        raise InputError("TRACE: none is given; R01-R04 or a CSV, JSON or JSONL file is needed")
+        raise InputError.of("no_trace", at="TRACE")
     return load_trace(options.trace)
 
 
@@ -114,7 +116,7 @@ def _setting(name: str, text: str) -> Any:
     if name in COUNTS + LIMITS and NUMBER.fullmatch(text):
         return int(text)
     if name in LIMITS:
-        raise InputError(f"{name}: {text!r} is not a whole number of at least 1, or none for no limit")
+        raise InputError.of("not_whole_or_none", at=name, value=repr(text))
     return text
 
 
@@ -127,7 +129,7 @@ def seconds_or_none(options: argparse.Namespace, name: str) -> str | None:
 def one_of(name: str, text: str, allowed: Sequence[str]) -> str:
     """``text`` if it is allowed for the flag ``name``; InputError otherwise."""
     if text not in allowed:
-        raise InputError(f"{flag(name)}: {text!r} is not one of {', '.join(allowed)}")
+        raise InputError.of("not_one_of", at=flag(name), value=repr(text), allowed=tuple(allowed))
     return text
 
 
@@ -137,7 +139,7 @@ def naming_flags() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        name, colon, rest = str(error).partition(":")
-        if colon and name in (*SETTINGS, *RUN_FLAGS):
-            raise InputError(f"{flag(name)}:{rest}") from None
+        name, *inner = error.places or ("",)
+        if isinstance(name, str) and name in (*SETTINGS, *RUN_FLAGS):
+            raise InputError(error.what, flag(name), *inner) from None
         raise

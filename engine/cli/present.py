@@ -36,6 +36,5 @@ def _write_chrome_trace(shown: Shown, options: argparse.Namespace) -> None:
         Path(options.chrome_trace).write_bytes(made)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(
-            f"--chrome-trace: {options.chrome_trace} cannot be written ({reason}); a file is needed"
-        ) from None
+        path = options.chrome_trace
+        raise InputError.of("not_written", at="--chrome-trace", path=path, reason=reason) from None

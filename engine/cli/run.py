@@ -47,9 +47,7 @@ def execute(options: argparse.Namespace) -> str:
     one_of("weights", options.weights, WEIGHTS)
     threads = _whole("threads", options.threads, 1)
     if threads > MOST_THREADS:
-        raise InputError(
-            f"--threads: {threads} is too many; a whole number from 1 to {MOST_THREADS} is needed"
-        )
+        raise InputError.of("too_many_threads", at="--threads", threads=threads, most=MOST_THREADS)
     service = service_of(options)
     trace = trace_of(options)
     requests = prompts_for(trace.requests, _whole("seed", options.seed, 0))
@@ -60,7 +58,7 @@ def execute(options: argparse.Namespace) -> str:
 
 def _whole(name: str, text: str, least: int) -> int:
     if not NUMBER.fullmatch(text) or int(text) < least:
-        raise InputError(f"--{name}: {text!r} is not a whole number of at least {least}")
+        raise InputError.of("not_whole", at=f"--{name}", value=repr(text), least=least)
     return int(text)
 
 
@@ -82,7 +80,6 @@ def _refuse_endless(requests: list[Request], service: Service, horizon: Decimal 
     last = max(request.arrival for request in requests)
     number = first_tick(last if horizon is None else min(last, horizon), Fraction(service.tick))
     if number > MOST_RECORDS:
-        raise InputError(
-            f"tick: {service.tick} s makes {number} ticks until the last arrival and {MOST_RECORDS} can be "
-            "recorded; a longer tick or a horizon is needed"
+        raise InputError.of(
+            "too_many_to_record", at="tick", seconds=service.tick, ticks=number, most=MOST_RECORDS
         )

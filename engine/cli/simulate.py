@@ -38,16 +38,16 @@ def execute(options: argparse.Namespace) -> str:
 
 def _needs_records(found: Skim, options: argparse.Namespace) -> bool:
     if options.chrome_trace is not None:
-        _refuse_too_many("--chrome-trace", found.ticks, "a horizon makes them fewer")
+        _refuse_too_many("--chrome-trace", found.ticks, "too_many_to_draw")
         return True
     if options.summary:
         return False
     if not options.json:
         return is_short(found.ticks, len(found.lives))
-    _refuse_too_many("--json", found.ticks, "--summary leaves them out")
+    _refuse_too_many("--json", found.ticks, "too_many_to_print")
     return True
 
 
-def _refuse_too_many(flag: str, ticks: int, advice: str) -> None:
+def _refuse_too_many(flag: str, ticks: int, code: str) -> None:
     if ticks > MOST_RECORDS:
-        raise InputError(f"{flag}: {ticks} ticks are too many to print; {advice}")
+        raise InputError.of(code, at=flag, ticks=ticks)

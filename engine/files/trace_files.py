@@ -19,12 +19,13 @@ from decimal import Context, Decimal
 from itertools import pairwise
 from typing import Any
 
-from engine.errors import InputError
+from engine.errors import InputError, Where
 from engine.exact import seconds
-from engine.files.trace_formats import SECONDS, Format, folded, format_of, why_unknown
+from engine.files.trace_formats import SECONDS, Format, folded, format_of, unknown
 from engine.files.trace_text import Row, read_rows, rows_of, short
 from engine.requests import MOST, Request, check_trace
 from engine.traces import MAIN_NAME, main_trace
+from engine.words import Phrase
 
 WIDE = Context(prec=60)  # exact for any moment a file can hold
 CLOCK = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d(?::?\d\d)?)?", re.IGNORECASE)
@@ -73,7 +74,7 @@ def parse_trace(text: str, name: str) -> TraceFile:
 def _trace_of(rows: list[Row], name: str) -> TraceFile:
     form = format_of(rows[0].columns)
     if form is None:
-        raise InputError(f"{name}: {why_unknown(rows[0].columns)}")
+        raise unknown(rows[0].columns, name)
     kept, notes = _usable(rows, form, name)
     moments = [_moment(row, form, name) for row in kept]
     arrivals, moved = _arrivals(moments, form, name)
@@ -85,10 +86,15 @@ def _trace_of(rows: list[Row], name: str) -> TraceFile:
 # ---- rows --------------------------------------------------------------------------------------
 
 
+def _cell(row: Row, column: str | None, name: str) -> Where:
+    """Where a cell stands."""
+    return (name, row.where, Phrase("place.column", column=column))
+
+
 def _value(row: Row, column: str, name: str) -> Any:
     value = row.values.get(folded(column))
     if value is None or value == "":
-        raise InputError(f"{name}: {row.where}: column {column} has no value; every row needs one")
+        raise InputError.of("no_value", at=(name, row.where), column=column)
     return value
 
 
@@ -100,9 +106,8 @@ def _tokens(row: Row, column: str, name: str) -> int:
         if number < 0:
             raise ValueError
     except (ArithmeticError, ValueError):
-        raise InputError(
-            f"{name}: {row.where}: column {column}: {short(value)} is not a number of tokens such as 18"
-        ) from None
+        where = _cell(row, column, name)
+        raise InputError.of("not_tokens", at=where, value=short(value)) from None
     return number
 
 
@@ -125,8 +130,8 @@ def _priority(row: Row, form: Format, name: str) -> int:
     try:
         return 0 if value is None else _whole(value)
     except (ArithmeticError, ValueError):
-        where = f"{name}: {row.where}: column {form.priority}"
-        raise InputError(f"{where}: {short(value)} is not a whole number such as 0") from None
+        where = _cell(row, form.priority, name)
+        raise InputError.of("not_an_integer", at=where, value=short(value)) from None
 
 
 def _usable(rows: list[Row], form: Format, name: str) -> tuple[list[Row], list[Note]]:
@@ -135,39 +140,37 @@ def _usable(rows: list[Row], form: Format, name: str) -> tuple[list[Row], list[N
     for row in rows:
         empty = [c for c in (form.prompt, form.output) if _tokens(row, c, name) == 0]
         if empty and form.own:
-            raise InputError(f"{name}: {row.where}: column {empty[0]}: 0 tokens; at least 1 is needed")
+            raise InputError.of("zero_tokens", at=_cell(row, empty[0], name))
         if not empty:
             kept.append(row)
     if not kept:
-        raise InputError(f"{name}: every row has 0 prompt or output tokens; at least one request is needed")
+        raise InputError.of("only_zero_tokens", at=name)
     left_out = len(rows) - len(kept)
     return kept, [Note("zero_tokens", {"count": left_out})] if left_out else []
 
 
 def _request(row: Row, arrival: Decimal, form: Format, name: str) -> Request:
     given = _optional(row, form.id)
-    key = row.where.replace(" ", "-") if given is None else str(given)
+    key = row.id if given is None else str(given)
     text = _optional(row, form.text)
     prompt = tuple(text) if isinstance(text, list) else text
     lengths = (_tokens(row, form.prompt, name), _tokens(row, form.output, name))
     priority = _priority(row, form, name)
     if isinstance(given, bool | list | dict):
-        raise InputError(f"{name}: {row.where}: column {form.id}: {short(given)} is not a name such as R01")
+        raise InputError.of("not_a_name", at=_cell(row, form.id, name), value=short(given))
     try:
         return Request(key, arrival, *lengths, prompt, priority)
     except InputError as error:
-        raise InputError(f"{name}: {row.where}: {error}") from None
+        raise error.at(name, row.where) from None
 
 
 def _check_ids(requests: list[Request], rows: list[Row], name: str) -> None:
-    seen: dict[str, str] = {}
+    seen: dict[str, Row] = {}
     for request, row in zip(requests, rows, strict=True):
         if request.id in seen:
-            first = seen[request.id]
-            raise InputError(
-                f"{name}: {row.where}: id {request.id!r} stands also in {first}; every id must be its own"
-            )
-        seen[request.id] = row.where
+            first = seen[request.id].where
+            raise InputError.of("id_also_in", at=(name, row.where), id=repr(request.id), place=first)
+        seen[request.id] = row
 
 
 # ---- times -------------------------------------------------------------------------------------
@@ -176,25 +179,23 @@ def _check_ids(requests: list[Request], rows: list[Row], name: str) -> None:
 def _moment(row: Row, form: Format, name: str) -> Moment:
     value = _value(row, form.arrival, name)
     text = str(value).strip()
-    where = f"{name}: {row.where}: column {form.arrival}"
+    where = _cell(row, form.arrival, name)
     clock = CLOCK.fullmatch(text)
     if clock is not None:
         return Moment(text, _since_1970(clock, where), True)
     number = seconds(text, where)
     if number < 0:
-        raise InputError(f"{where}: {text} is negative; 0 or later is needed")
+        raise InputError.of("negative_arrival", at=where, value=text)
     return Moment(text, number, False)
 
 
-def _since_1970(clock: re.Match[str], where: str) -> Decimal:
+def _since_1970(clock: re.Match[str], where: Where) -> Decimal:
     """Exact seconds of a date and time; without a zone it is taken as UTC."""
     date, time, fraction, zone = clock.groups()
     try:
         moment = datetime.fromisoformat(f"{date}T{time}{(zone or '').upper()}")
     except ValueError:
-        raise InputError(
-            f"{where}: {clock[0]!r} is no date and time such as 2023-11-16 18:15:46.68"
-        ) from None
+        raise InputError.of("no_moment", at=where, value=repr(clock[0])) from None
     whole = int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp())
     return WIDE.add(Decimal(whole), Decimal(fraction or 0))
 
@@ -202,7 +203,7 @@ def _since_1970(clock: re.Match[str], where: str) -> Decimal:
 def _arrivals(moments: list[Moment], form: Format, name: str) -> tuple[list[Decimal], list[Note]]:
     """Arrivals in seconds, and a note when they were moved to the first arrival."""
     first = min(moments, key=lambda moment: moment.number)
-    _check_kind(moments, first, f"{name}: column {form.arrival}")
+    _check_kind(moments, first, (name, Phrase("place.column", column=form.arrival)))
     unit, moved = _reading(first, form)
     origin = first.number if moved else Decimal(0)
     arrivals = [WIDE.subtract(m.number, origin).scaleb(SECONDS[unit], WIDE) for m in moments]
@@ -213,14 +214,11 @@ def _arrivals(moments: list[Moment], form: Format, name: str) -> tuple[list[Deci
     ]
 
 
-def _check_kind(moments: list[Moment], first: Moment, where: str) -> None:
+def _check_kind(moments: list[Moment], first: Moment, where: Where) -> None:
     """Raise InputError unless all are numbers or all are dates and times, as ``first`` is."""
     other = next((moment for moment in moments if moment.clock != first.clock), None)
     if other is not None:
-        raise InputError(
-            f"{where}: {first.text} and {other.text} are of two kinds; "
-            "either numbers or dates and times are needed in every row"
-        )
+        raise InputError.of("two_kinds", at=where, first=first.text, other=other.text)
 
 
 def _reading(first: Moment, form: Format) -> tuple[str, str | None]:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from engine.errors import InputError
+
 SECONDS = {"s": 0, "ms": -3, "us": -6, "ns": -9}  # unit → power of ten
 
 
@@ -72,16 +74,18 @@ def format_of(columns: Iterable[object]) -> Format | None:
     return next((form for form in FORMATS if not _missing(form, found)), None)
 
 
-def why_unknown(columns: Sequence[str]) -> str:
-    """What is wrong with columns that no format has, and what would be right."""
+def unknown(columns: Sequence[str], name: str) -> InputError:
+    """What is wrong with columns, of the file ``name``, that no format has, and what would be right."""
     found = {folded(column) for column in columns}
     nearest = min(FORMATS, key=lambda form: len(_missing(form, found)))
     missing = _missing(nearest, found)
     if len(missing) == 1 and len(nearest.required) > 2:
-        return f"column {missing[0]} is missing; {nearest.name} has {', '.join(nearest.required)}"
+        return InputError.of(
+            "missing_column", at=name, column=missing[0], format=nearest.name, columns=nearest.required
+        )
     shown = ", ".join(columns[:6]) + (", ..." if len(columns) > 6 else "")
     accepted = "; ".join(f"{form.name}: {', '.join(form.required)}" for form in FORMATS)
-    return f"its columns ({shown}) are of no known trace; accepted are {accepted}"
+    return InputError.of("unknown_columns", at=name, columns=shown, accepted=accepted)
 
 
 def _missing(form: Format, found: set[str]) -> list[str]:

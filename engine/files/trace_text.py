@@ -13,22 +13,34 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from engine.complaints import complaint
 from engine.errors import InputError
 from engine.files.trace_formats import folded
+from engine.words import Phrase, Text
 
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 DELIMITERS = ",;\t"
 SPACE = re.compile(r"\s*")
-EMPTY = "it is empty; a header and at least one row, or JSON objects, are needed"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row: ``where`` it stands (such as “row 3”), its values by folded column name."""
+    """One row: which ``kind`` of place (row, line or item) of which number; values by folded column name."""
 
-    where: str
+    kind: str
+    number: int
     values: dict[str, Any]
     columns: tuple[str, ...]
+
+    @property
+    def where(self) -> Text:
+        """Where it stands, such as “row 3”."""
+        return Phrase(f"place.{self.kind}", number=self.number)
+
+    @property
+    def id(self) -> str:
+        """What a request is called that has no name of its own."""
+        return f"{self.kind}-{self.number}"
 
 
 def read_rows(name: str) -> list[Row]:
@@ -39,10 +51,10 @@ def read_rows(name: str) -> list[Row]:
 def rows_of(text: str, name: str) -> list[Row]:
     """The rows of ``text``, as those of a file called ``name``. Raises InputError."""
     if not text.strip():
-        raise InputError(f"{name}: {EMPTY}")
+        raise InputError.of("empty_file", at=name)
     rows = list(_json_rows(text, name) if text.lstrip()[0] in "{[" else _csv_rows(text, name))
     if not rows:
-        raise InputError(f"{name}: it has no rows; at least one request is needed")
+        raise InputError.of("no_rows", at=name)
     return rows
 
 
@@ -50,12 +62,12 @@ def _bytes(name: str) -> bytes:
     try:
         return Path(name).read_bytes()
     except FileNotFoundError:
-        raise InputError(f"{name}: no such file; give R01-R04 or a CSV, JSON or JSONL file") from None
+        raise InputError.of("no_such_file", at=name) from None
     except IsADirectoryError:
-        raise InputError(f"{name}: it is a directory; give a CSV, JSON or JSONL file") from None
+        raise InputError.of("directory", at=name) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{name}: it cannot be read ({reason}); give a readable file") from None
+        raise InputError.of("unreadable", at=name, reason=reason) from None
 
 
 def _decoded(data: bytes, name: str) -> str:
@@ -64,12 +76,10 @@ def _decoded(data: bytes, name: str) -> str:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{name}: its encoding is not UTF-8 (byte {error.start} is {data[error.start]:#04x}); "
-            "save it as UTF-8 text"
-        ) from None
+        byte = f"{data[error.start]:#04x}"
+        raise InputError.of("not_utf8", at=name, place=error.start, byte=byte) from None
     if "\0" in text:
-        raise InputError(f"{name}: it holds binary data; a text file (CSV, JSON or JSONL) is needed")
+        raise InputError.of("binary", at=name)
     return text
 
 
@@ -88,9 +98,10 @@ def _csv_rows(text: str, name: str) -> Iterator[Row]:
             if not header:
                 header = _header(cells, name)
                 continue
-            yield _csv_row(cells, header, f"row {line}", name)
+            yield _csv_row(cells, header, line, name)
     except csv.Error as error:
-        raise InputError(f"{name}: row {line + 1}: it is not CSV ({error})") from None
+        where = (name, Phrase("place.row", number=line + 1))
+        raise InputError.of("not_csv", at=where, trouble=complaint(str(error))) from None
 
 
 def _delimiter(text: str) -> str:
@@ -104,17 +115,17 @@ def _header(cells: list[str], name: str) -> list[str]:
     names = [folded(cell) for cell in header if cell]
     for column in header:
         if names.count(folded(column)) > 1:
-            raise InputError(f"{name}: row 1: column {column!r} stands twice; every column must be its own")
+            where = (name, Phrase("place.row", number=1))
+            raise InputError.of("column_twice", at=where, column=repr(column))
     return header
 
 
-def _csv_row(cells: list[str], header: list[str], where: str, name: str) -> Row:
+def _csv_row(cells: list[str], header: list[str], line: int, name: str) -> Row:
     if len(cells) != len(header):
-        raise InputError(
-            f"{name}: {where}: it has {len(cells)} cells and the header has {len(header)}; they must agree"
-        )
+        where = (name, Phrase("place.row", number=line))
+        raise InputError.of("other_cells", at=where, cells=len(cells), header=len(header))
     values = {folded(column): cell.strip() for column, cell in zip(header, cells, strict=True)}
-    return Row(where, values, tuple(header))
+    return Row("row", line, values, tuple(header))
 
 
 # ---- JSON --------------------------------------------------------------------------------------
@@ -122,19 +133,20 @@ def _csv_row(cells: list[str], header: list[str], where: str, name: str) -> Row:
 
 def _json_rows(text: str, name: str) -> Iterator[Row]:
     """A list of objects, an object with such a list as ``requests``, or one object after the other."""
-    found = list(_json_values(text, name))
+    kind, found = "line", list(_json_values(text, name))
     listed = _listed(found)
     if listed is not None:
-        found = [(f"item {place}", value) for place, value in enumerate(listed, 1)]
-    for where, value in found:
+        kind, found = "item", list(enumerate(listed, 1))
+    for number, value in found:
+        where = (name, Phrase(f"place.{kind}", number=number))
         if not isinstance(value, dict):
-            raise InputError(f"{name}: {where}: {short(value)} is not an object with named values")
+            raise InputError.of("no_object", at=where, value=short(value))
         if len({folded(key) for key in value}) != len(value):
-            raise InputError(f"{name}: {where}: two of its names ({short(list(value))}) are one column")
-        yield Row(where, {folded(key): item for key, item in value.items()}, tuple(map(str, value)))
+            raise InputError.of("names_of_one_column", at=where, names=short(list(value)))
+        yield Row(kind, number, {folded(key): item for key, item in value.items()}, tuple(map(str, value)))
 
 
-def _listed(found: list[tuple[str, Any]]) -> list[Any] | None:
+def _listed(found: list[tuple[int, Any]]) -> list[Any] | None:
     if len(found) != 1:
         return None
     value = found[0][1]
@@ -143,7 +155,7 @@ def _listed(found: list[tuple[str, Any]]) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def _json_values(text: str, name: str) -> Iterator[tuple[str, Any]]:
+def _json_values(text: str, name: str) -> Iterator[tuple[int, Any]]:
     """Every JSON value of the text with the line on which it begins; decimals stay exact."""
     decoder = json.JSONDecoder(parse_float=Decimal, parse_constant=Decimal)
     position, line, counted = _skip_space(text, 0), 1, 0
@@ -153,12 +165,11 @@ def _json_values(text: str, name: str) -> Iterator[tuple[str, Any]]:
         try:
             value, position = decoder.raw_decode(text, position)
         except json.JSONDecodeError as error:
-            place = f"line {error.lineno}, column {error.colno}"
-            raise InputError(f"{name}: {place}: it is not JSON ({error.msg})") from None
+            place = Phrase("place.character", line=error.lineno, column=error.colno)
+            raise InputError.of("not_json", at=(name, place), trouble=complaint(error.msg)) from None
         except (ValueError, RecursionError):
-            trouble = "nested too deeply, or a number too long"
-            raise InputError(f"{name}: line {line}: it is not JSON that can be read ({trouble})") from None
-        yield f"line {line}", value
+            raise InputError.of("too_deep", at=(name, Phrase("place.line", number=line))) from None
+        yield line, value
         position = _skip_space(text, position)
 
 

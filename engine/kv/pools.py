@@ -22,6 +22,6 @@ def make_pool(service: Service, length: int) -> Pool:
         index = PrefixIndex(service.page_size) if service.prefix_cache else None
         return PagePool(service.pages, service.page_size, index)
     if service.slots is None:
-        raise InputError(f"pages: {service.kv_layout} KV needs a pool of a fixed size, such as 16 pages")
+        raise InputError.of("endless_run", at="pages", layout=service.kv_layout)
     exact = service.kv_layout == "contiguous_exact"
     return ContiguousPool(service.slots, None if exact else service.max_len or length)

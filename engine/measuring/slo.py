@@ -19,7 +19,7 @@ def checked_limit(value: object, name: str) -> Decimal | None:
         return None
     limit = seconds(value, name)
     if limit < 0:
-        raise InputError(f"{name}: {value} is negative; a limit in seconds such as 0.5 is needed")
+        raise InputError.of("negative_limit", at=name, value=value)
     return limit
 
 

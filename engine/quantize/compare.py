@@ -144,7 +144,7 @@ def _models(
 
 def _tokens(request: Request) -> tuple[int, ...]:
     if request.prompt is None:
-        raise InputError(f"request {request.id}: prompt is missing; a text is needed to compare formats")
+        raise InputError.of("prompt_missing", at=request.where)
     return prompt_bytes(request.prompt)
 
 

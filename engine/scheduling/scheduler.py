@@ -69,7 +69,7 @@ class Scheduler:
     def submit(self, request: Request, key: str) -> None:
         """Let ``request`` arrive under ``key``. Raises InputError, touching nothing, if that key is live."""
         if key in self._live:
-            raise InputError(f"request id {key!r} is live; wait until it has ended, or choose another")
+            raise InputError.of("id_is_live", id=repr(key))
         arrives = first_tick(request.arrival, self._length)
         sequence = Sequence(
             key,

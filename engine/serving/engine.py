@@ -39,7 +39,7 @@ class Door(Protocol):
 def load_model(weights: str = "fp32") -> Transformer:
     """The trained model with its linear layers in ``weights`` format. Raises InputError for another."""
     if weights not in WEIGHTS:
-        raise InputError(f"weights: {weights!r} is not one of {', '.join(WEIGHTS)}")
+        raise InputError.of("not_one_of", at="weights", value=repr(weights), allowed=WEIGHTS)
     model = load_preset("tiny")
     if weights == "fp32":
         return model
@@ -51,7 +51,7 @@ def load_model(weights: str = "fp32") -> Transformer:
 def load_draft(draft: str, pool: Pool) -> Draft:
     """What guesses tokens for a pool's requests: the distilled model, or prompt lookup."""
     if draft not in DRAFTS:
-        raise InputError(f"draft: {draft!r} is not one of {', '.join(DRAFTS)}")
+        raise InputError.of("not_one_of", at="draft", value=repr(draft), allowed=DRAFTS)
     if draft == "lookup":
         return PromptLookup()
     return DraftModel(load_preset("draft"), pool.total or FIRST_PAGES, pool.page_size)
@@ -100,7 +100,8 @@ class Engine:
                 draft=self._draft(draft, kv_cache=kv_cache),
             )
         except MemoryError as error:
-            raise InputError(f"pages: {error}; a smaller pool is needed") from error
+            pages, size = pool.total or FIRST_PAGES, pool.page_size
+            raise InputError.of("no_memory", at="pages", pages=pages, size=size) from error
         self.closed = False
         self.lock = FairLock()  # one tick, one submit or one cancel at a time
         self.door: Door | None = None  # who steps in a thread of its own, and has the readers wait
@@ -117,7 +118,7 @@ class Engine:
         if service.speculate is None:
             return None
         if not kv_cache:
-            raise InputError("speculate: it needs the KV cache; leave kv_cache on, or speculate off")
+            raise InputError.of("guess_without_cache", at="speculate")
         return load_draft(draft, self.scheduler.pool) if isinstance(draft, str) else draft
 
     @property
@@ -156,10 +157,10 @@ class Engine:
         ending = Ending(stop_bytes(stop), ignore_eos=ignore_eos)
         count(max_tokens, "max_tokens", most=LONGEST)
         if on_token is not None and not callable(on_token):
-            raise InputError(f"on_token: {on_token!r} cannot be called; a function is needed")
+            raise InputError.of("not_callable", at="on_token", value=repr(on_token))
         tokens = prompt_bytes(prompt)
         if not tokens:
-            raise InputError("prompt: it is empty; at least one byte is needed")
+            raise InputError.of("empty_prompt", at="prompt")
         text = prompt if isinstance(prompt, str) else tokens
         with self.lock:
             now = start_of(self.scheduler.tick, self.history.service.tick)
@@ -180,11 +181,11 @@ class Engine:
 
     def _check_new(self, request: Request) -> None:
         if self.closed:
-            raise InputError("the engine is closed; no more requests are taken")
+            raise InputError.of("engine_closed")
         if self._is_live(request.id):
-            raise InputError(f"request id {request.id!r} is live; wait until it has ended, or choose another")
+            raise InputError.of("id_is_live", id=repr(request.id))
         if request.prompt is None:
-            raise InputError(f"request {request.id}: the engine needs its prompt, not only its length")
+            raise InputError.of("length_only", at=request.where)
 
     def _enter(self, request: Request, ending: Ending, on_token: OnToken | None = None) -> Handle:
         assert request.prompt is not None

@@ -33,7 +33,7 @@ class FrontDoor:
         self._thread = threading.Thread(target=self._serve, name="ticklab-engine", daemon=True)
         with engine.lock:
             if engine.door is not None:
-                raise InputError("this engine has a front door already; close that one first")
+                raise InputError.of("second_door")
             engine.door = self
             self._thread.start()
 
@@ -43,7 +43,7 @@ class FrontDoor:
         """
         with self.engine.lock:
             if self._closing:
-                raise InputError("the front door is closed; no more requests are taken")
+                raise InputError.of("door_closed")
             if self.error is not None:
                 raise RuntimeError("the engine has stopped") from self.error
             return self.engine.submit(prompt, max_tokens, **options)

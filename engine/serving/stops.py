@@ -19,7 +19,7 @@ def stop_bytes(stop: str | Sequence[str]) -> tuple[bytes, ...]:
     """Stop strings as bytes, longest first. Raises InputError for an empty one, and what is no text."""
     texts = (stop,) if isinstance(stop, str) else tuple(stop) if isinstance(stop, Iterable) else (stop,)
     if not all(isinstance(text, str) and text for text in texts):
-        raise InputError(f"stop: {stop!r} is not texts of at least one character each")
+        raise InputError.of("no_stops", at="stop", value=repr(stop))
     return tuple(sorted((utf8(text, "stop") for text in texts), key=len, reverse=True))
 
 

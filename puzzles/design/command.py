@@ -57,5 +57,5 @@ def _plan(found: Task, options: argparse.Namespace) -> Plan | None:
         return None
     texts, problems = read(found.limits | raw, required=False)
     for name, wrong in problems.items():
-        raise InputError(f"{flag(name)}: {wrong.sentence(say)}")
+        raise InputError(wrong.sentence(say), flag(name))
     return plan_of(texts)

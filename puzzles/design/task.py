@@ -18,6 +18,7 @@ from engine import InputError, Request, Service, skim
 from engine.measuring.metrics import Summary
 from engine.requests import count
 from puzzles.design.fields import value_of
+from puzzles.design.words import design_words
 
 PLACE = Path(__file__).parent / "task.toml"
 TRIES = 200
@@ -101,7 +102,7 @@ def task(seed: int = 0) -> Task:
         found = msgspec.structs.replace(load_task(), seed=seed, requests=traffic(load_task(), source))
         if teaches(found):
             return found
-    raise InputError(f"design: seed {seed} gave no fit traffic in {TRIES} tries")
+    raise InputError.of("no_traffic", at="design", words=design_words, seed=seed, tries=TRIES)
 
 
 def teaches(found: Task) -> bool:

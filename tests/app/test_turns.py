@@ -177,8 +177,9 @@ async def test_a_run_that_takes_too_much_of_the_engine_is_stopped(
 ) -> None:
     shared = Runs(worker)
     monkeypatch.setattr(recorded, "RUN_SECONDS", 0.0)
-    with pytest.raises(WorkerRefused, match="more than 0 s"):
+    with pytest.raises(WorkerRefused, match="more than 0 s") as refused:
         await shared.to_end(long("slow"))
+    assert refused.value.told("zh") == "占用引擎的时间超过 0 秒。"
     assert worker.served == ["slow"]
     monkeypatch.undo()
     assert (await shared.to_end(long("slow"))).done
@@ -187,6 +188,7 @@ async def test_a_run_that_takes_too_much_of_the_engine_is_stopped(
 async def test_a_run_without_an_end_is_refused(worker: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded, "LONGEST", 100)
     shared = Runs(worker)
-    with pytest.raises(WorkerRefused, match="not ended after 100 ticks"):
+    with pytest.raises(WorkerRefused, match="not ended after 100 ticks") as refused:
         await shared.to_end(long("endless"))
+    assert refused.value.told("zh") == "100 个 tick 之后仍未结束。"
     assert len(shared.recording(long("endless")).records) == 100

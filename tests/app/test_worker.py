@@ -147,8 +147,9 @@ async def test_too_many_at_once_are_turned_away(worker: Worker) -> None:
 
 async def test_a_run_that_cannot_go_on_is_refused_and_others_go_on(runs: Runs) -> None:
     nameless = RunSpec(Service(), (Request("R01", "0", 3, 2),))
-    with pytest.raises(WorkerRefused, match="prompt"):
+    with pytest.raises(WorkerRefused, match="prompt") as refused:
         await runs.to_end(nameless)
+    assert refused.value.told("zh") == "prompt：内容为空，至少需要一个字节。"
     assert (await runs.to_end(spec())).done
 
 

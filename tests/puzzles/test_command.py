@@ -116,3 +116,21 @@ def test_the_module_runs_without_torch_or_panel() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("show nobody", "错误：没有练习 'nobody'，可选：claims、main、"),
+        ("show main --seed x", "错误：参数 --seed：'x' 不是整数\n"),
+        ("show main --seed -3", "错误：seed：-3 无效，应为不小于 0 的整数。\n"),
+        ("show", "错误：缺少参数 EX\n"),
+        ("show main --colour", "错误：无法识别的参数：--colour\n"),
+    ],
+)
+def test_what_is_wrong_is_told_in_the_language_asked_for(
+    capsys: pytest.CaptureFixture[str], line: str, said: str
+) -> None:
+    status, out, err = run(capsys, *line.split(), "--lang", "zh")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(said)
