@@ -71,6 +71,12 @@ class Plan(msgspec.Struct, frozen=True):
         return [step.id for step in self.decode] + [chunk.id for chunk in self.prefill]
 
     @property
+    def starts(self) -> list[tuple[str, int]]:
+        """(id, position of the first token that is fed) of those that take part."""
+        decodes = [(step.id, step.position) for step in self.decode]
+        return decodes + [(chunk.id, chunk.start) for chunk in self.prefill]
+
+    @property
     def emitting(self) -> list[str]:
         """Ids that emit in this tick: the decoded, then those whose prompt is complete."""
         return [step.id for step in self.decode] + [chunk.id for chunk in self.prefill if chunk.last]

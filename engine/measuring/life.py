@@ -75,8 +75,9 @@ def _note_queue(record: TickRecord, found: dict[str, Life]) -> None:
     """Who came, left, was taken in or thrown out."""
     for key in record.arrived:
         found[key].arrived, found[key].status = record.tick, "waiting"
+    whys = dict(record.blocked) if record.refused else {}
     for key in record.refused:
-        found[key].status, found[key].refusal = "refused", dict(record.blocked)[key]
+        found[key].status, found[key].refusal = "refused", whys[key]
     for key in record.cancelled:
         found[key].ended, found[key].status = record.tick, "cancelled"
     for key in record.preempted:

@@ -31,7 +31,8 @@ def lives(history: History) -> dict[str, Life]:
 
 def refusals(history: History) -> dict[str, Reason]:
     """Why each refused request was refused, by key."""
-    return {key: dict(record.blocked)[key] for record in history.records for key in record.refused}
+    whys = ((record.refused, dict(record.blocked)) for record in history.records if record.refused)
+    return {key: why[key] for refused, why in whys for key in refused}
 
 
 def walk(records: Iterable[TickRecord]) -> Iterator[tuple[TickRecord, dict[str, Stored]]]:

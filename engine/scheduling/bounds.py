@@ -8,7 +8,9 @@ Ticks in which something is preempted admit nobody, so the bounds are for runs w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
+from engine.exact import first_tick
 from engine.requests import Request
 from engine.service import Service
 
@@ -66,6 +68,6 @@ def first_token_bound(service: Service, before: Sequence[Request], request: Requ
     In every tick somebody of ``before`` makes progress, or ``request`` does: work does not idle. Under
     static a batch may be held for ``max_wait``, once per batch.
     """
-    held = -(-service.max_wait // service.tick) if service.policy == "static" else 0
+    held = first_tick(service.max_wait, Fraction(service.tick)) if service.policy == "static" else 0
     batches = len(before) + 1
-    return 1 + service_ticks(service, [*before, request]) + int(held) * batches
+    return 1 + service_ticks(service, [*before, request]) + held * batches

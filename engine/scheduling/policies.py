@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Series
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,7 @@ def static(door: Door) -> Reason | None:
     if len(door.active) > len(door.entered) or len(door.entered) >= service.batch_size:
         return Reason("batch_closed", by=unfinished(door.active))
     full = len(door.waiting) >= service.batch_size
-    if door.entered or full or door.tick >= door.waiting[0].due or not door.more_to_come:
+    if door.entered or full or door.tick >= oldest_due(door.waiting) or not door.more_to_come:
         return None
     return Reason("filling_batch", have=len(door.waiting), need=service.batch_size)
 
@@ -49,7 +50,18 @@ def continuous(door: Door) -> Reason | None:
     return Reason("max_active", have=len(door.active), need=limit)
 
 
-ADMISSION: dict[str, Callable[[Door], Reason | None]] = {
+def oldest_due(waiting: Iterable[Sequence]) -> int:
+    """The first tick at which the oldest of ``waiting`` has waited ``max_wait``; it need not be the head."""
+    return min(sequence.due for sequence in waiting)
+
+
+Admission = Callable[[Door], Reason | None]
+"""Why the head of the queue is not let in now, None when it is. It is asked before each admission of a tick;
+whether the pages suffice is not its business. When nothing is active and no more are to come it must
+let the head in: else the run ends as Stalled.
+"""
+
+ADMISSION: dict[str, Admission] = {
     "immediate": immediate,
     "static": static,
     "continuous": continuous,
@@ -93,10 +105,20 @@ def queue_rank(service: Service, sequence: Sequence) -> tuple[Any, ...]:
     return 2, *QUEUE_ORDER[service.queue_order](sequence), *place
 
 
-def order_queue(service: Service, waiting: deque[Sequence]) -> None:
-    """Sort the queue by ``queue_order``; under fcfs it is in order already."""
+def join_queue(service: Service, waiting: deque[Sequence], sequence: Sequence) -> None:
+    """Let ``sequence``, which has just arrived, into the queue at its place by ``queue_order``."""
     if service.queue_order == "fcfs":
-        return
+        waiting.append(sequence)
+    else:
+        insort(waiting, sequence, key=lambda member: queue_rank(service, member))
+
+
+def pass_over(service: Service, waiting: deque[Sequence], entered: Sequence) -> None:
+    """Count that ``entered`` went past those who came before it, and let who has had enough go first."""
+    if service.queue_order == "fcfs" or service.max_skip is None:
+        return  # nobody is left behind, or nobody minds
+    for sequence in waiting:
+        sequence.skipped += sequence.place < entered.place
     ordered = sorted(waiting, key=lambda sequence: queue_rank(service, sequence))
     waiting.clear()
     waiting.extend(ordered)

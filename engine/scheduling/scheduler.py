@@ -26,21 +26,12 @@ from engine.scheduling.policies import (
     choose_decodes,
     choose_drafts,
     choose_prefill,
-    order_queue,
+    join_queue,
+    pass_over,
     unfinished,
 )
-from engine.scheduling.sequence import Sequence
+from engine.scheduling.sequence import Sequence, known_values
 from engine.service import Service
-
-
-def _given(tokens: Iterable[int | None]) -> list[int]:
-    """The tokens up to the first whose value nobody knows (the ledger's outputs)."""
-    given = []
-    for token in tokens:
-        if token is None:
-            break
-        given.append(token)
-    return given
 
 
 class Scheduler:
@@ -195,7 +186,7 @@ class Scheduler:
             arrived.append(sequence.key)
             why = self._unfit(sequence.request)
             if why is None:
-                self.waiting.append(sequence)
+                join_queue(self.service, self.waiting, sequence)
             else:
                 del self._live[sequence.key]
                 refused.append(sequence.key)
@@ -250,8 +241,7 @@ class Scheduler:
 
     def _note_writes(self, plan: Plan) -> None:
         """Which pages hold something new: that of the tokens that were kept."""
-        starts = [(step.id, step.position) for step in plan.decode]
-        for key, start in starts + [(chunk.id, chunk.start) for chunk in plan.prefill]:
+        for key, start in plan.starts:
             self.pool.wrote(key, start, max(start, self._live[key].written))
 
     def _settle_pages(self, plan: Plan) -> None:
@@ -259,10 +249,11 @@ class Scheduler:
         for step in plan.decode:
             if step.drafts and self.service.kv_reserve == "on_demand":
                 self.pool.trim(step.id, self.pool.need(self._live[step.id].written))
-        for key in [step.id for step in plan.decode] + [chunk.id for chunk in plan.prefill]:
+        size = self.pool.page_size
+        for key, start in plan.starts:
             sequence = self._live[key]
-            if sequence.known is not None:
-                self.pool.publish(key, _given(sequence.known[: sequence.written]))
+            if sequence.known is not None and sequence.written // size > start // size:
+                self.pool.publish(key, known_values(sequence.known[: sequence.written]))
 
     def _count_skips(self, passed_over: Iterable[str]) -> None:
         for key in passed_over:
@@ -287,14 +278,12 @@ class Scheduler:
         entered: list[Sequence] = []
         if preempted:
             return entered, Reason("after_preemption", by=preempted)
-        order_queue(self.service, self.waiting)
         while self.waiting:
             why = self._door(entered) or self._lacks_pages(self.waiting[0])
             if why is not None:
                 self._refuse_to_spin(why)
                 return entered, why
             entered.append(self._enter(self.waiting.popleft()))
-            order_queue(self.service, self.waiting)
         return entered, None
 
     def _door(self, entered: list[Sequence]) -> Reason | None:
@@ -308,7 +297,7 @@ class Scheduler:
         need = self.pool.need(sequence.reserved if full else sequence.target)
         if sequence.known is None:
             return [], need
-        found = self.pool.match(_given(sequence.known), (sequence.target - 1) // self.pool.page_size)
+        found = self.pool.match(known_values(sequence.known), (sequence.target - 1) // self.pool.page_size)
         return found, need - len(found)
 
     def _lacks_pages(self, sequence: Sequence) -> Reason | None:
@@ -327,9 +316,7 @@ class Scheduler:
         sequence.order = self._orders
         self._orders += 1
         sequence.skipped = 0
-        if self.service.queue_order != "fcfs":  # else nobody who came earlier is left behind
-            for passed_over in self.waiting:
-                passed_over.skipped += passed_over.place < sequence.place
+        pass_over(self.service, self.waiting, sequence)
         self.active.append(sequence)
         return sequence
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.requests import Request
@@ -69,3 +70,13 @@ class Sequence:
     def written(self) -> int:
         """Tokens whose K/V is stored: the last emitted token's is not."""
         return self.held - 1 if self.emitted and self.processed == self.target else self.held
+
+
+def known_values(tokens: Iterable[int | None]) -> list[int]:
+    """The tokens up to the first whose value nobody knows (the ledger's outputs)."""
+    values = []
+    for token in tokens:
+        if token is None:
+            break
+        values.append(token)
+    return values

@@ -27,7 +27,7 @@ from engine.measuring.metrics import Metrics, Summary
 from engine.measuring.peaks import Peaks
 from engine.records import Reason
 from engine.requests import Request, check_trace
-from engine.scheduling.policies import share_prefill
+from engine.scheduling.policies import oldest_due, share_prefill
 from engine.scheduling.scheduler import Scheduler
 from engine.scheduling.sequence import Sequence
 from engine.service import Service
@@ -176,7 +176,7 @@ class Skimmer(Scheduler):
         if self._crowd.next_end is not None:
             events.append(self._crowd.next_end)
         if self.waiting and not self.active:
-            events.append(self.waiting[0].due)  # a batch starts although it is not full
+            events.append(oldest_due(self.waiting))  # a batch starts although it is not full
         return max(self.tick, min(events, default=self.tick))
 
     def _forward(self, tick: int) -> None:
@@ -287,5 +287,5 @@ class Skimmer(Scheduler):
 
     def _give_tokens(self, sequence: Sequence, since: int, count: int) -> None:
         sequence.emitted += count
-        sequence.advanced = since + count - 1
+        sequence.advanced, sequence.skipped = since + count - 1, 0
         self.lives[sequence.key].add_tokens(since, count)

@@ -39,6 +39,9 @@ class Oracle:
             "arrival": Fraction(request.arrival),
             "prompt": request.prompt_tokens,
             "output": request.output_tokens,
+            "priority": request.priority,
+            "submitted": list(self.requests).index(request.id),
+            "skipped": 0,
             "emitted": 0,
             "processed": 0,
             "work": request.prompt_tokens,
@@ -95,6 +98,7 @@ class Oracle:
                 self.now["refused"].append(seq["id"])
             else:
                 self.waiting.append(seq)
+                self.in_order()
 
     def never_fits(self, seq):
         service, total = self.service, seq["prompt"] + seq["output"]
@@ -159,10 +163,16 @@ class Oracle:
             ready.sort(key=lambda s: s["last_token"])
         if self.service.decode_order == "shortest":
             ready.sort(key=lambda s: s["output"] - s["emitted"])
+        if self.service.decode_order == "priority":
+            ready.sort(key=lambda s: -s["priority"])
+        if self.service.decode_order in ("shortest", "priority"):
+            ready.sort(key=lambda s: -s["skipped"] if self.had_enough(s) else 0)
         slots = self.service.decode_slots
         if self.service.shared_budget is not None:
             slots = min(slots, self.service.shared_budget)
         chosen = ready[:slots]
+        for seq in ready[slots:]:
+            seq["skipped"] += 1
         if self.service.kv_reserve == "on_demand":
             for seq in chosen:
                 if seq in self.active:
@@ -170,6 +180,10 @@ class Oracle:
             chosen = [seq for seq in chosen if seq in self.active]
         self.now["decode"] = [(seq["id"], 1) for seq in chosen]
         return chosen
+
+    def had_enough(self, seq):
+        """Passed over ``max_skip`` times."""
+        return self.service.max_skip is not None and seq["skipped"] >= self.service.max_skip
 
     def room_for_one_token(self, seq):
         written = seq["prompt"] + seq["emitted"] - 1
@@ -189,14 +203,33 @@ class Oracle:
         self.preemptions[seq["id"]] += 1
         self.recomputed[seq["id"]] += self.written(seq)
         work = seq["prompt"] + seq["emitted"]
-        seq.update(processed=0, work=work, ready_since=None, taken=0, place=None, again=True)
+        seq.update(processed=0, work=work, ready_since=None, taken=0, again=True, skipped=0)
 
     # ------------------------------------------------------------------ 3. admit
+
+    def in_order(self):
+        """Sort the queue: those preempted, those passed over too often, the rest by the order."""
+        if self.service.queue_order == "fcfs":
+            return
+        self.waiting.sort(key=lambda s: (s["arrival"], s["submitted"]))
+        fresh = [s for s in self.waiting if not s["again"] and not self.had_enough(s)]
+        if self.service.queue_order == "shortest":
+            fresh.sort(key=lambda s: s["prompt"] + s["output"])
+        else:
+            fresh.sort(key=lambda s: -s["priority"])
+        aged = [s for s in self.waiting if not s["again"] and self.had_enough(s)]
+        preempted = sorted((s for s in self.waiting if s["again"]), key=lambda s: s["place"])
+        self.waiting = preempted + aged + fresh
 
     def admit(self, k):
         while self.waiting and self.may_admit(k) and self.take_at_admission(self.waiting[0]):
             seq = self.waiting.pop(0)
             self.active.append(seq)
+            seq["skipped"] = 0
+            for other in self.waiting:
+                if self.service.queue_order != "fcfs" and other["submitted"] < seq["submitted"]:
+                    other["skipped"] += 1
+            self.in_order()
             seq["place"] = self.admissions
             self.admissions += 1
             self.now["admitted"].append(seq["id"])
@@ -250,7 +283,7 @@ class Oracle:
     def one_token(self, seq, k):
         self.now["emitted"].append((seq["id"], seq["emitted"], None))
         seq["emitted"] += 1
-        seq["last_token"] = k
+        seq["last_token"], seq["skipped"] = k, 0
         if seq["emitted"] == self.stops.get(seq["id"], -1):
             seq["done"] = True
             self.now["finished"].append((seq["id"], "stop"))

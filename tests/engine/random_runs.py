@@ -28,7 +28,8 @@ def traces(draw, tick="0.1", most=7, longest_prompt=12, longest_output=8):
     """One to ``most`` requests of counts."""
     lengths = st.tuples(arrivals(tick), st.integers(1, longest_prompt), st.integers(1, longest_output))
     rows = draw(st.lists(lengths, min_size=draw(st.integers(1, most)), max_size=most))
-    return [Request(f"R{place:02}", *row) for place, row in enumerate(rows, 1)]
+    urgency = st.integers(-1, 2)
+    return [Request(f"R{i:02}", *row, priority=draw(urgency)) for i, row in enumerate(rows, 1)]
 
 
 @st.composite
@@ -44,7 +45,9 @@ def services(draw, **fixed):
         "max_active": draw(st.none() | st.integers(1, 4)),
         "chunked_prefill": draw(st.booleans()),
         "shared_budget": draw(st.none() | st.integers(1, 10)),
-        "decode_order": draw(st.sampled_from(("fcfs", "round_robin", "shortest"))),
+        "decode_order": draw(st.sampled_from(("fcfs", "round_robin", "shortest", "priority"))),
+        "queue_order": draw(st.sampled_from(("fcfs", "fcfs", "shortest", "priority"))),
+        "max_skip": draw(st.none() | st.integers(1, 3)),
         "page_size": draw(st.integers(1, 5)),
         "pages": draw(st.none() | st.integers(1, 16)),
         "kv_reserve": draw(st.sampled_from(("full", "on_demand"))),

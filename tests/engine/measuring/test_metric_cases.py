@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import msgspec
 import pytest
 
-from engine import Metrics, Request, Service, simulate
+from engine import Metrics, Reason, Request, Service, simulate
 from engine.measuring.percentiles import Censored, Range, nearest_rank
+from engine.measuring.progress import refusals
 from tests.engine.main_runs import counts
 
 near = pytest.approx
@@ -49,6 +53,22 @@ def test_refused_requests_are_missed_and_no_percentile_hides_it() -> None:
     assert (summary.p95_e2e, summary.mean_e2e) == (10, 10)
     assert (summary.met, summary.missed, summary.attainment) == (8, 2, 0.8)
     assert summary.goodput == 0.8
+
+
+def test_many_refused_in_one_tick_are_looked_up_once() -> None:
+    """Reasons are read once per tick and not once per refused request: n of them, not n²."""
+    history = simulate(counts(*[("0", 900, 9)] * 50), Service(pages=4))
+    record, read = history.records[0], 0
+
+    class Told(tuple[tuple[str, Reason], ...]):
+        def __iter__(self) -> Iterator[tuple[str, Reason]]:
+            nonlocal read
+            read += 1
+            return super().__iter__()
+
+    history.records[0] = msgspec.structs.replace(record, blocked=Told(record.blocked))
+    assert history.metrics().summary.refused == len(refusals(history)) == 50
+    assert read == 2
 
 
 def test_all_refused_is_nothing_and_not_zero() -> None:

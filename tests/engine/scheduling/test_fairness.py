@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import Request, Service, simulate
+from engine import Request, Service, simulate, skim
 from engine.history import History
 from engine.measuring.progress import lives
+from engine.scheduling import policies
 from engine.scheduling.bounds import first_token_bound, gap_bound, overtakers
+from engine.scheduling.policies import queue_rank
+from engine.scheduling.sequence import Sequence
 
 HORIZON = 12  # seconds, 120 ticks
 
@@ -112,3 +115,34 @@ def test_a_queue_that_starves_by_nature_and_its_cure(order: str) -> None:
     assert overtakers(starving, 1) is None
     assert lives(simulate(trace, starving, horizon=9))["victim"].tokens == []
     assert lives(simulate(trace, starving.replace(max_skip=5), horizon=9))["victim"].tokens
+
+
+def test_a_batch_is_held_back_for_its_oldest_and_not_for_the_head_of_the_queue() -> None:
+    """Shortest first: the short one is at the head, and the long one has waited for longer."""
+    trace = [Request("old", "0", 8, 2), Request("short", "0.3", 1, 1), Request("late", "9", 1, 1)]
+    service = Service(policy="static", max_wait="0.4", queue_order="shortest")
+    run = simulate(trace, service)
+    assert next((r.tick, r.admitted) for r in run.records if r.admitted) == (4, ("short", "old"))
+    assert skim(trace, service).metrics() == run.metrics()
+
+
+@pytest.mark.parametrize(("max_wait", "ticks"), [("0.4", 4), ("0.45", 5), ("0.41", 5), ("0", 0)])
+def test_a_hold_that_is_no_multiple_of_the_tick_lasts_to_the_next_one(max_wait: str, ticks: int) -> None:
+    service = Service(policy="static", max_wait=max_wait)
+    assert first_token_bound(service, [], Request("a", "0", 1, 1)) == 1 + 2 + ticks
+
+
+def test_a_long_queue_is_not_sorted_anew_for_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks that are asked for, and no time: n · log n of them when n requests come at once."""
+    asked = 0
+
+    def counted(service: Service, sequence: Sequence) -> tuple[int, ...]:
+        nonlocal asked
+        asked += 1
+        return queue_rank(service, sequence)
+
+    monkeypatch.setattr(policies, "queue_rank", counted)
+    trace = [Request(f"R{i}", Decimal(0), 1 + i % 9, 1) for i in range(256)]
+    run = simulate(trace, Service(queue_order="shortest", max_active=4, pages=None))
+    assert run.metrics().summary.finished == 256
+    assert 256 <= asked <= 256 * 10

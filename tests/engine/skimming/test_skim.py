@@ -66,6 +66,15 @@ def test_long_gaps_cost_nothing() -> None:
     assert found.summary().finished == 2
 
 
+def test_who_got_a_token_in_a_stretch_has_not_been_passed_over_since() -> None:
+    """R03 waits once, in tick 2, and then has the slot to itself, until R02 comes, which is more urgent."""
+    rows = (("1", 2, 0), ("4", 3, 1), ("1", 5, 0))
+    trace = [Request(f"R0{i}", at, 1, output, priority=weight) for i, (at, output, weight) in enumerate(rows)]
+    check_same(
+        trace, Service(tick="1", decode_slots=1, decode_order="priority", max_skip=1, pages=None), None
+    )
+
+
 def test_records_on_demand() -> None:
     trace = counts(("0", 5, 5), ("0.3", 5, 5))
     assert skim(trace, Service(), "0.5").history() == simulate(trace, Service(), "0.5")
