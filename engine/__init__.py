@@ -11,7 +11,14 @@
     measuring/    from records to lives, metrics, percentiles, SLO
     cli/  bench/                                   python -m engine
 
-``import engine`` and ``simulate`` leave torch alone; ``Engine`` is loaded when it is first used.
+``import engine`` and ``simulate`` leave torch alone; ``Engine`` and ``FrontDoor`` (many threads, or an event
+loop, share one engine) are loaded when they are first used.
+
+Where to begin: ``simulate(load_trace("my.csv").requests, Service(...))`` gives a ``History``; its
+``records`` say what happened in each tick, ``explain(record, id)`` why somebody did not get on, ``metrics``
+how long everybody took. ``skim`` gives the metrics of a long trace without records; ``streams`` makes
+traces. An admission policy of one's own is a function (``scheduling.policies.Admission``), a draft of
+one's own an object (``serving.speculation.Draft``).
 """
 
 from __future__ import annotations
@@ -19,6 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import InputError, Stalled
+from engine.files.trace_files import load_trace
 from engine.history import History
 from engine.kv.pages import PagePool
 from engine.ledger import simulate
@@ -32,9 +40,11 @@ from engine.skimming.skimmer import Skim, skim
 
 if TYPE_CHECKING:
     from engine.serving.engine import Engine
+    from engine.serving.front_door import FrontDoor
 
 __all__ = [
     "Engine",
+    "FrontDoor",
     "History",
     "InputError",
     "Metrics",
@@ -49,6 +59,7 @@ __all__ = [
     "Stalled",
     "TickRecord",
     "explain",
+    "load_trace",
     "simulate",
     "skim",
 ]
@@ -59,4 +70,8 @@ def __getattr__(name: str) -> Any:
         from engine.serving.engine import Engine
 
         return Engine
+    if name == "FrontDoor":
+        from engine.serving.front_door import FrontDoor
+
+        return FrontDoor
     raise AttributeError(f"module 'engine' has no attribute {name!r}")

@@ -12,8 +12,9 @@ from engine.exact import first_tick, seconds
 from engine.history import History
 from engine.records import Outcome, Plan, Result, TickRecord
 from engine.requests import Request, check_trace
+from engine.scheduling.policies import Admission
 from engine.scheduling.scheduler import Scheduler
-from engine.service import Service
+from engine.service import Service, checked_service
 
 
 class Executor(Protocol):
@@ -61,11 +62,14 @@ def step(scheduler: Scheduler, executor: Executor) -> TickRecord:
     return scheduler.apply(plan, executor.execute(plan))
 
 
+def in_time(scheduler: Scheduler, horizon: Decimal | None) -> bool:
+    """Whether the next tick starts before ``horizon`` (s)."""
+    return horizon is None or scheduler.tick < first_tick(horizon, Fraction(scheduler.service.tick))
+
+
 def goes_on(scheduler: Scheduler, horizon: Decimal | None) -> bool:
     """Whether a run has another tick: something is live, and it starts before ``horizon`` (s)."""
-    if scheduler.idle:
-        return False
-    return horizon is None or scheduler.tick < first_tick(horizon, Fraction(scheduler.service.tick))
+    return not scheduler.idle and in_time(scheduler, horizon)
 
 
 def ticks(scheduler: Scheduler, executor: Executor, horizon: Decimal | None) -> Iterator[TickRecord]:
@@ -89,14 +93,24 @@ def simulate(
     service: Service | None = None,
     horizon: object = None,
     executor: Executor | None = None,
+    *,
+    admission: Admission | None = None,
 ) -> History:
     """Run a closed trace through the ledger. ``horizon`` in seconds, None to run to the end.
 
-    Raises InputError for malformed input and Stalled when a run can never go on.
+    ``admission`` is an admission rule of one's own instead of the policy's, such as
+
+        def two_at_most(door: Door) -> Reason | None:
+            full = len(door.active) >= 2
+            return Reason("max_active", have=len(door.active), need=2) if full else None
+
+    (``Door`` and the rules of the three policies stand in ``engine.scheduling.policies``). The records
+    are those of such a run with any ``executor``. Raises InputError for malformed input and Stalled
+    when a run can never go on.
     """
-    trace = check_trace(list(requests))
-    history = History(service or Service(), horizon=checked_horizon(horizon))
-    scheduler = Scheduler(history.service)
+    trace = check_trace(requests)
+    history = History(checked_service(service), horizon=checked_horizon(horizon))
+    scheduler = Scheduler(history.service, admission=admission)
     scheduler.size_for(trace)
     for request in trace:
         history.requests[request.id] = request

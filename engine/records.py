@@ -45,7 +45,12 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What one tick does. ``tables`` maps each working request to its pages, in order."""
+    """What tick number ``tick`` does, from ``tick`` · the length of a tick on.
+
+    ``arrived`` … ``preempted`` are the ids of those to whom it happens in this tick, ``cancelled`` and
+    ``failed`` of those who ended since the last one. ``tables`` maps each working request to its
+    pages, in order of its tokens. ``hits`` and ``blocked`` are those of the TickRecord.
+    """
 
     tick: int
     decode: tuple[Decode, ...]
@@ -135,6 +140,8 @@ class TickRecord(msgspec.Struct, frozen=True):
     that failed since the last tick is listed with reason failed, and is no longer active. ``emitted``
     is (id, index, token), token None in the ledger; ``decode`` is (id, tokens), ``prefill`` (id, start,
     tokens, recompute).
+    ``pages`` is each block table, page numbers in order of the tokens (slots of contiguous KV), and
+    ``page_events`` is (kind, page, id), as they happened (``kv.pages.PageEvent`` lists the kinds).
     ``hits`` is (id, tokens found in the prefix cache) per admission, with the cache on; ``drafts`` is
     (id, guessed, accepted) per speculative step.
     """

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from engine.history import History
 from engine.ledger import Replay, step
+from engine.scheduling.policies import Admission
 from engine.scheduling.scheduler import Scheduler
 
 
-def replay(history: History, *, context: int | None = None) -> History:
+def replay(history: History, *, context: int | None = None, admission: Admission | None = None) -> History:
     """The same run from its requests, outcomes and endings alone; equal records if the engine kept to
-    its plans (not counting ``work``). ``context`` is that of the engine. For closed traces.
+    its plans (not counting ``work``). ``context`` and ``admission`` are those of the engine. For closed
+    traces.
     """
     again = History(history.service, dict(history.requests), horizon=history.horizon)
-    scheduler = Scheduler(history.service, context=context)
+    scheduler = Scheduler(history.service, context=context, admission=admission)
     scheduler.size_for(history.requests.values())
     for key, request in history.requests.items():
         scheduler.submit(request, key)

@@ -100,15 +100,18 @@ class Request(msgspec.Struct, frozen=True):
             raise InputError.of("prompt_of_another_length", found=len(tokens), said=self.prompt_tokens)
 
 
-def check_trace(requests: list[Request]) -> list[Request]:
-    """The same list, proved usable: not empty, no id twice. Raises InputError."""
-    if not requests:
+def check_trace(requests: Iterable[Request]) -> list[Request]:
+    """The requests as a list, proved usable: not empty, no id twice. Raises InputError."""
+    if not isinstance(requests, Iterable):
+        raise InputError.of("not_requests", value=repr(requests))
+    trace = list(requests)
+    if not trace:
         raise InputError.of("empty_trace")
     seen: set[str] = set()
-    for place, request in enumerate(requests, 1):
+    for place, request in enumerate(trace, 1):
         if not isinstance(request, Request):
             raise InputError.of("no_request", at=Phrase("place.request", id=place), value=repr(request))
         if request.id in seen:
             raise InputError.of("id_twice", at=Phrase("place.request", id=place), id=repr(request.id))
         seen.add(request.id)
-    return requests
+    return trace

@@ -40,6 +40,8 @@ SWITCHES = ("chunked_prefill", "prefix_cache")
 class Service(msgspec.Struct, frozen=True, kw_only=True):
     """How the service decides. Immutable; raises InputError when a setting makes no sense.
 
+    The defaults are those of the lab's main exercise, a toy: its pool holds 64 tokens.
+
     tick                seconds a tick lasts, exact decimal
     prefill_budget      prompt tokens in one tick, over all requests
     decode_slots        sequences that advance by one token in one tick
@@ -56,7 +58,8 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     page_size, pages    tokens in a KV page; pages in the pool, None for an unlimited pool
     kv_reserve          full: prompt + output at admission; on_demand: as tokens are written
     kv_layout           paged; contiguous (max_len slots each); contiguous_exact (prompt + output)
-    max_len             slots per request under contiguous; None: the trace's longest
+    max_len             slots per request under contiguous; None: the trace's longest prompt + output,
+                        and for what is submitted to a live engine the context of its model
     prefix_cache        full pages of earlier requests are reused by those that begin with the same text
     speculate           draft tokens tried per decode step; None for plain decoding
     """
@@ -124,6 +127,15 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise InputError.of("not_one_of", at=name, value=repr(value), allowed=allowed)
+
+
+def checked_service(service: object) -> Service:
+    """``service``, the default one for None. Raises InputError for anything else."""
+    if service is None:
+        return Service()
+    if not isinstance(service, Service):
+        raise InputError.of("no_service", at="service", value=repr(service))
+    return service
 
 
 SETTINGS = tuple(Service.__struct_fields__)

@@ -1,4 +1,4 @@
-"""The trace of the lab, R01–R04, and reading traces from files (see ``trace_files``)."""
+"""The trace of the lab, R01–R04. Traces from files are read by ``engine.load_trace``."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ WORD = re.compile(r"(?<![A-Za-z_0-9])[A-Za-z_][A-Za-z_0-9]*")  # and not the e o
 
 # What Chinese engineers write in Latin letters too, and Python's own values.
 TERMS = {
-    *("token", "tick", "prompt", "trace", "id", "KV", "cache", "torch", "Request", "goodput", "horizon"),
+    *("token", "tick", "prompt", "trace", "id", "KV", "cache", "torch", "goodput", "horizon"),
+    *("Request", "Service"),
     *(
         "CSV",
         "JSON",

@@ -32,7 +32,7 @@ from app.worker.spec import (
 from engine import Engine, InputError, Stalled
 from engine.model.transformer import Transformer
 from engine.service import WEIGHTS
-from engine.serving.engine import load_model
+from engine.serving.loading import load_model
 from engine.words import in_every_language
 
 HELD_OUT_BYTES = 2048  # of the text on which the loss of the formats is compared: under a second

@@ -178,7 +178,8 @@ class PagePool:
             self._back.append(page)
 
     def table(self, key: str) -> list[int]:
-        """The pages of ``key`` in token order (empty when it has none)."""
+        """The pages of ``key`` in token order, none when it has none: the table itself, which goes on
+        changing, and not to be written to (``tables`` is a copy)."""
         return self._tables.get(key, [])
 
     def tables(self) -> dict[str, tuple[int, ...]]:

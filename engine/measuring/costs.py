@@ -14,12 +14,14 @@ from engine.records import TickRecord
 @dataclass
 class Costs:
     """Tokens ``computed``; per request the prompt tokens ``found`` in the prefix cache at its first
-    admission; ``rounds`` counts speculative rounds by (guessed, accepted); ``draft_ms`` is what they cost.
+    admission; ``rounds`` counts speculative rounds by (guessed, accepted), which gave ``given`` tokens
+    and cost ``draft_ms``.
     """
 
     computed: int = 0
     found: dict[str, int] = field(default_factory=dict)
     rounds: Counter[tuple[int, int]] = field(default_factory=Counter)
+    given: int = 0
     draft_ms: float = 0.0
 
     def note(self, record: TickRecord) -> None:
@@ -28,8 +30,16 @@ class Costs:
         self.computed += sum(count for _, count in record.decode)
         for key, count in record.hits:
             self.found.setdefault(key, count)
-        self.rounds.update((guessed, accepted) for _, guessed, accepted in record.drafts)
+        if record.drafts:
+            self._note_rounds(record)
         self.draft_ms += record.work.draft_ms if record.work else 0
+
+    def _note_rounds(self, record: TickRecord) -> None:
+        """A round may give fewer tokens than were accepted: the output ends at a stop."""
+        given = dict(record.decode)
+        for key, guessed, accepted in record.drafts:
+            self.rounds[guessed, accepted] += 1
+            self.given += given[key]
 
     def figures(self, lives: dict[str, Life]) -> dict[str, Any]:
         """The part of the summary about work done twice, found again, or guessed, by name."""
@@ -56,7 +66,7 @@ class Costs:
                 sum(times for (_, right), times in self.rounds.items() if right > place)
                 for place in range(longest)
             ),
-            "tokens_per_round": (accepted + number) / number if number else None,
+            "tokens_per_round": self.given / number if number else None,
             "draft_ms": self.draft_ms,
         }
 

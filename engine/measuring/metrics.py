@@ -11,7 +11,11 @@ Value = float | None
 
 class RequestMetrics(msgspec.Struct, frozen=True):
     """One request. Times in seconds, None where they do not exist; ``itl`` lists the token gaps,
-    ``stall`` is the time from each preemption to the next token."""
+    ``stall`` is the time from each preemption to the next token.
+
+    ``status`` is what was to be seen by the end of the window: finished, cancelled, failed, refused,
+    unfinished (at a horizon), or, in a run without one that is under way, waiting or active.
+    ``output_tokens`` are those asked for; an output that ended at a stop has fewer."""
 
     id: str
     arrival: float
@@ -32,12 +36,16 @@ class Summary(msgspec.Struct, frozen=True):
     """The run as a whole. Times in seconds, rates per second of ``window``; Range where censored.
 
     ``offered`` counts the arrivals; the ``refused`` are apart. Of the ``unfinished``, ``in_flight`` hold a
-    place and ``waiting`` do not. ``left_out`` counts, per metric, who was cancelled before the event.
+    place and ``waiting`` do not. ``left_out`` counts, per metric, who was cancelled or failed
+    before the event. ``goodput`` is ``met`` per second of the window, ``attainment`` the share ``met`` has of
+    ``met``, ``missed`` and ``undecided``: the refused and the failed are missed, and who was cancelled
+    in time counts in none.
     ``mean_ttft``, ``mean_tpot``, ``mean_e2e`` and ``mean_queue`` weigh requests,
     ``mean_itl`` weighs gaps. ``throughput`` counts every output token delivered in the window,
     ``throughput_finished`` only those of finished requests. ``recompute_tax`` is the share of computed
     tokens that preemption made compute again; the prefix cache counts prompt tokens at first
-    admissions; ``tokens_per_round`` is what a speculative round of one request gives.
+    admissions; ``tokens_per_round`` is what a speculative round of one request gave, ``accepted_at``
+    in how many rounds the guess at each place was accepted, ``draft_ms`` what guessing took (ms).
     """
 
     ticks: int
@@ -91,7 +99,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class Metrics(msgspec.Struct, frozen=True):
-    """``requests`` by key, in order of arrival in the trace, and the ``summary``."""
+    """``requests`` by key (the id, or id#2 … when it was used again), as submitted, and the ``summary``."""
 
     requests: dict[str, RequestMetrics]
     summary: Summary

@@ -10,6 +10,7 @@ def explain(record: TickRecord, key: str) -> Reason:
     """The Reason for ``key`` in ``record``: recorded for the head and the active, derived for the rest.
 
     A record does not know who is still to come: a request that is not in it has the code “ended”.
+    ``sentence(reason, engine.words.engine_words("en"))`` says it in words.
     """
     for name, reason in record.blocked:
         if name == key:

@@ -22,6 +22,7 @@ from engine.records import Decode, Outcome, Plan, Reason, TickRecord, make_recor
 from engine.requests import Request, prompt_bytes
 from engine.scheduling.policies import (
     ADMISSION,
+    Admission,
     Door,
     choose_decodes,
     choose_drafts,
@@ -37,12 +38,16 @@ from engine.service import Service
 class Scheduler:
     """Owns the queues, the tick and the pool. One ``plan`` is followed by one ``apply``.
 
-    ``context`` is the longest prompt + output the executor can serve (None: any).
+    ``context`` is the longest prompt + output the executor can serve (None: any); ``admission`` an
+    admission rule of one's own (None: the policy's).
     """
 
-    def __init__(self, service: Service, *, context: int | None = None) -> None:
+    def __init__(
+        self, service: Service, *, context: int | None = None, admission: Admission | None = None
+    ) -> None:
         self.service = service
         self.context = context
+        self._admission = ADMISSION[service.policy] if admission is None else admission
         self.pool = make_pool(service, context or 1)
         self.tick = 0
         self._length = Fraction(service.tick)
@@ -288,8 +293,7 @@ class Scheduler:
 
     def _door(self, entered: list[Sequence]) -> Reason | None:
         more = bool(self._pending) or not self.closed
-        door = Door(self.service, self.tick, self.active, entered, self.waiting, more)
-        return ADMISSION[self.service.policy](door)
+        return self._admission(Door(self.service, self.tick, self.active, entered, self.waiting, more))
 
     def _pages_at_admission(self, sequence: Sequence) -> tuple[list[int], int]:
         """Pages found in the prefix cache, and how many more are needed. One token is always computed."""
@@ -321,7 +325,8 @@ class Scheduler:
         return sequence
 
     def _refuse_to_spin(self, why: Reason) -> None:
-        if why.code in ("no_pages", "no_run") and not self.active and not self._pending:
+        hopeless = self.closed or why.code in ("no_pages", "no_run")
+        if hopeless and not self.active and not self._pending:
             raise Stalled(self.tick, [s.key for s in self.waiting], why)
 
     # ---- emit, finish, release -----------------------------------------------------------

@@ -12,20 +12,19 @@ from engine.errors import InputError
 from engine.exact import start_of
 from engine.history import History
 from engine.kv.pages import Pool
-from engine.ledger import checked_horizon, goes_on, step
+from engine.ledger import checked_horizon, goes_on, in_time, step
 from engine.model.transformer import Transformer
-from engine.model.weights import load_preset
 from engine.records import Outcome, Plan, Result, TickRecord
 from engine.requests import LONGEST, Request, check_trace, count, prompt_bytes
+from engine.scheduling.policies import Admission
 from engine.scheduling.scheduler import Scheduler
-from engine.service import WEIGHTS, Service
+from engine.service import Service, checked_service
 from engine.serving.executor import FIRST_PAGES, TorchExecutor
 from engine.serving.handle import Handle, OnToken
-from engine.serving.speculation import Draft, DraftModel, PromptLookup
+from engine.serving.loading import check_draft, load_draft, load_model
+from engine.serving.speculation import Draft
 from engine.serving.stops import Ending, stop_bytes
 from engine.serving.turns import FairLock
-
-DRAFTS = ("model", "lookup")
 
 
 class Door(Protocol):
@@ -34,27 +33,6 @@ class Door(Protocol):
     def tell(self) -> None: ...
     def wait(self, handle: Handle, given: int) -> None: ...
     async def wait_in_loop(self, handle: Handle, given: int) -> None: ...
-
-
-def load_model(weights: str = "fp32") -> Transformer:
-    """The trained model with its linear layers in ``weights`` format. Raises InputError for another."""
-    if weights not in WEIGHTS:
-        raise InputError.of("not_one_of", at="weights", value=repr(weights), allowed=WEIGHTS)
-    model = load_preset("tiny")
-    if weights == "fp32":
-        return model
-    from engine.quantize import quantize
-
-    return quantize(model, weights)
-
-
-def load_draft(draft: str, pool: Pool) -> Draft:
-    """What guesses tokens for a pool's requests: the distilled model, or prompt lookup."""
-    if draft not in DRAFTS:
-        raise InputError.of("not_one_of", at="draft", value=repr(draft), allowed=DRAFTS)
-    if draft == "lookup":
-        return PromptLookup()
-    return DraftModel(load_preset("draft"), pool.total or FIRST_PAGES, pool.page_size)
 
 
 class Engine:
@@ -66,8 +44,12 @@ class Engine:
     makes no sense, and for a pool that is larger than the machine's memory.
 
     ``kv_cache`` False computes every key and value again in every tick: same tokens, more work.
-    ``draft`` (model, lookup, or an object that guesses) is used when the service sets ``speculate``;
-    it changes how many tokens a tick gives, not which.
+    ``draft`` (model, lookup, or an object that guesses: ``speculation.Draft``) is used when the service
+    sets ``speculate``; it changes how many tokens a tick gives, not which.
+    ``admission`` is an admission rule of one's own (``policies.Admission``) instead of the policy's.
+
+    The default service is the toy of the lab: its 16 pages of 4 tokens hold 64 tokens, and a request
+    that can never fit is refused (``handle.refusal`` says why).
 
     A tick happens when somebody calls ``step``, ``run`` or iterates over a handle, but not inside a
     callback: there RuntimeError is raised. Submitting and cancelling take effect in the next tick and
@@ -85,10 +67,13 @@ class Engine:
         kv_cache: bool = True,
         draft: str | Draft = "model",
         model: Transformer | None = None,
+        admission: Admission | None = None,
     ) -> None:
-        self.history = History(service or Service())
+        self.history = History(checked_service(service))
         self.model = model if model is not None else load_model(weights)
-        self.scheduler = Scheduler(self.history.service, context=self.model.config.context)
+        self.scheduler = Scheduler(
+            self.history.service, context=self.model.config.context, admission=admission
+        )
         pool = self.scheduler.pool
         try:
             self.executor = TorchExecutor(
@@ -107,6 +92,7 @@ class Engine:
         self.door: Door | None = None  # who steps in a thread of its own, and has the readers wait
         self._one_run = FairLock()  # a run closes the trace until it ends
         self._handles: dict[str, Handle] = {}  # live requests by key
+        self._keys: dict[str, str] = {}  # their keys by id
         self._endings: dict[str, Ending] = {}
         self._pieces: dict[str, list[str]] = {}  # texts of this tick's tokens
         self._numbered = 0
@@ -114,12 +100,12 @@ class Engine:
         self._error: BaseException | None = None  # to be raised when the tick is complete
 
     def _draft(self, draft: str | Draft, *, kv_cache: bool) -> Draft | None:
-        service = self.history.service
-        if service.speculate is None:
+        check_draft(draft)
+        if self.history.service.speculate is None:
             return None
         if not kv_cache:
             raise InputError.of("guess_without_cache", at="speculate")
-        return load_draft(draft, self.scheduler.pool) if isinstance(draft, str) else draft
+        return load_draft(draft, self.scheduler.pool)
 
     @property
     def pool(self) -> Pool:
@@ -172,12 +158,14 @@ class Engine:
 
     def _new_id(self) -> str:
         """The next of request-1, request-2 … that nobody has chosen for a live request."""
-        self._numbered += 1
-        name = f"request-{self._numbered}"
-        return self._new_id() if self._is_live(name) else name
+        while True:
+            self._numbered += 1
+            name = f"request-{self._numbered}"
+            if not self._is_live(name):
+                return name
 
     def _is_live(self, name: str) -> bool:
-        return any(name in (key, self._id_of(key)) for key in self._handles)
+        return name in self._handles or name in self._keys
 
     def _check_new(self, request: Request) -> None:
         if self.closed:
@@ -195,17 +183,15 @@ class Engine:
         self.executor.begin(key, prompt_bytes(request.prompt))
         self._endings[key] = ending
         self._handles[key] = Handle(self, key, on_token)
+        self._keys[request.id] = key
         self._tell()
         return self._handles[key]
-
-    def _id_of(self, key: str) -> str:
-        return self.history.requests[key].id
 
     def cancel(self, request_id: str) -> bool:
         """End a live request (by its id, or by its key such as id#2). False if there is none."""
         with self.lock:
-            found = [h for key, h in self._handles.items() if request_id in (key, self._id_of(key))]
-            return self.cancel_handle(found[0]) if found else False
+            handle = self._handles.get(self._keys.get(request_id, request_id))
+            return False if handle is None else self.cancel_handle(handle)
 
     def cancel_handle(self, handle: Handle) -> bool:
         """End the very request of ``handle``, whoever uses its id by now. False if it has ended, also when
@@ -225,6 +211,7 @@ class Engine:
         handle.end(status, reason)
         self.executor.forget(handle.id)
         del self._handles[handle.id], self._endings[handle.id]
+        del self._keys[self.history.requests[handle.id].id]
         self._tell()
 
     def _tell(self) -> None:
@@ -234,9 +221,14 @@ class Engine:
     # ---- ticks -------------------------------------------------------------------------
 
     def step(self) -> TickRecord:
-        """One tick: plan, forward, account, deliver. On an idle engine nothing happens in it."""
+        """One tick: plan, forward, account, deliver. On an idle engine nothing happens in it.
+
+        A tick behind the horizon of an earlier ``run`` ends that horizon: metrics see what goes on.
+        """
         with self.lock:
             self._refuse_in_a_callback()
+            if not in_time(self.scheduler, self.history.horizon):
+                self.history.horizon = None
             record = step(self.scheduler, self)
             self.history.records.append(record)
             self._deliver(record)
@@ -283,7 +275,7 @@ class Engine:
         with self.lock:
             limit = checked_horizon(horizon)
             if requests is not None:
-                self._enter_trace(check_trace(list(requests)))
+                self._enter_trace(check_trace(requests))
             self.history.horizon = limit
             self.scheduler.closed = True
 
@@ -359,7 +351,9 @@ class Engine:
             self._handles[key].status = "active"
         for key in record.preempted:
             self._handles[key].status = "waiting"
+        whys = dict(record.blocked)
         for key in record.refused:
+            self._handles[key].refusal = whys[key]
             self._close_handle(self._handles[key], "refused", None)
         for key, reason in record.finished:
             if reason == "failed" and key in self._handles:

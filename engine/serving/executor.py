@@ -127,7 +127,7 @@ class TorchExecutor:
             if step.drafts
         ]
         guesses = self.draft.guess(questions, cost)
-        return {question.id: guesses[question.id][: question.most] for question in questions}
+        return {q.id: list(guesses.get(q.id, ()))[: q.most] for q in questions}
 
     def _results(
         self, plan: Plan, chunks: list[Chunk], guesses: Guesses, logits: torch.Tensor, every_row: bool

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING
 
+from engine.records import Reason
+
 if TYPE_CHECKING:
     from engine.serving.engine import Engine
 
@@ -17,7 +19,7 @@ class Handle:
     ``tokens`` are those delivered so far; ``text`` is their text, without a stop string, and without
     what may still become one or is an unfinished character. ``status`` is waiting, active, finished,
     refused, cancelled or failed; ``finish_reason`` is length, stop, cancelled, failed or None;
-    ``error`` is what its callback or its forward raised.
+    ``error`` is what its callback or its forward raised, ``refusal`` why it was refused (a Reason).
 
     Iterating, with ``for`` or ``async for``, yields the tokens and has the engine step while there
     are none to give (never inside a callback: there ``RuntimeError`` is raised).
@@ -30,6 +32,7 @@ class Handle:
         self.status = "waiting"
         self.finish_reason: str | None = None
         self.error: BaseException | None = None
+        self.refusal: Reason | None = None
         self._engine = engine
         self._on_token = on_token
 

@@ -7,7 +7,7 @@ Sources: Leviathan et al., arXiv 2211.17192 (draft model, acceptance rule); prom
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,12 +42,13 @@ class DraftCost:
 class Draft(Protocol):
     """Something that guesses the next tokens.
 
-    ``guess`` gives up to ``most`` tokens for each question and adds to ``cost``; it may keep state
-    per request. After each tick ``settle`` says how many tokens of the request are final in the
-    cache, ``forget`` that it has ended or lost its pages, ``resize`` that there are more pages now.
+    ``guess`` gives up to ``most`` tokens (0 to 255) for each question, by id, and adds to ``cost``; a
+    request that it leaves out has no guess. It may keep state per request: after each tick ``settle``
+    says how many tokens of the request are final in the cache, ``forget`` that it has ended or lost
+    its pages, ``resize`` that there are more pages now.
     """
 
-    def guess(self, questions: Sequence[Question], cost: DraftCost) -> dict[str, list[int]]: ...
+    def guess(self, questions: Sequence[Question], cost: DraftCost) -> Mapping[str, Sequence[int]]: ...
     def settle(self, key: str, length: int) -> None: ...
     def forget(self, key: str) -> None: ...
     def resize(self, pages: int) -> None: ...

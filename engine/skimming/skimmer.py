@@ -30,7 +30,7 @@ from engine.requests import Request, check_trace
 from engine.scheduling.policies import oldest_due, share_prefill
 from engine.scheduling.scheduler import Scheduler
 from engine.scheduling.sequence import Sequence
-from engine.service import Service
+from engine.service import Service, checked_service
 from engine.skimming.counting import CountingPool
 from engine.skimming.crowd import Crowd
 
@@ -73,8 +73,8 @@ def skim(requests: Iterable[Request], service: Service | None = None, horizon: o
 
     Raises InputError for malformed input and Stalled when a run can never go on.
     """
-    trace, limit = check_trace(list(requests)), checked_horizon(horizon)
-    skimmer = Skimmer(service or Service(), trace)
+    trace, limit = check_trace(requests), checked_horizon(horizon)
+    skimmer = Skimmer(checked_service(service), trace)
     if limit is None:
         skimmer.run(None)
     else:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import Engine, InputError, Request, Service, simulate
+from engine import Engine, InputError, Reason, Request, Service, simulate
 from engine.history import tokens_of
 from engine.kv.pages import Pool
 from engine.model.reference import generate
@@ -212,6 +212,36 @@ def test_too_long_is_refused_and_the_run_goes_on() -> None:
     trace = [Request("long", Decimal(0), 100, 100, (1,) * 100), Request("short", Decimal(0), 2, 2, (1, 2))]
     metrics = engine_for(Service(pages=None)).run(trace).metrics()
     assert [m.status for m in metrics.requests.values()] == ["refused", "finished"]
+
+
+def test_a_handle_says_why_it_was_refused() -> None:
+    engine = engine_for(Service())
+    handle, small = engine.submit("To be, or not to b", 100), engine.submit("a", 1)
+    assert list(handle) == []
+    assert (handle.status, handle.refusal) == ("refused", Reason("never_fits", have=16, need=30))
+    assert small.refusal is None
+
+
+def test_a_horizon_holds_until_the_engine_goes_on() -> None:
+    engine = engine_for(Service())
+    handle = engine.submit("abc", 6)
+    engine.run(horizon="0.3")
+    engine.history.metrics()
+    assert engine.history.metrics().requests[handle.id].status == "unfinished"
+    list(handle)
+    found = engine.history.metrics()
+    assert (found.requests[handle.id].status, found.requests[handle.id].e2e) == ("finished", 0.6)
+    assert found.summary.window == 0.6
+
+
+def test_an_idle_tick_before_the_horizon_leaves_it() -> None:
+    engine = engine_for(Service())
+    engine.submit("abc", 2)
+    engine.run(horizon="0.3")
+    engine.step()
+    assert engine.history.horizon == Decimal("0.3")
+    engine.step()
+    assert engine.history.horizon is None
 
 
 def test_a_request_without_a_prompt_or_on_a_closed_engine_is_malformed() -> None:

@@ -114,6 +114,28 @@ def test_a_stop_inside_a_round() -> None:
     assert handle.finish_reason == "stop"
     assert behind.tokens == generate(small_model(), prompt_bytes("next"), 3).tokens
     assert engine.pool.tables() == {}
+    summary = engine.history.metrics().summary
+    assert (summary.draft_rounds, summary.tokens_per_round) == (2, (4 + 2) / 2)
+
+
+class Terse:
+    """Guesses for one request only, and not in a list."""
+
+    def guess(self, questions: Sequence[Question], cost: DraftCost) -> dict[str, Sequence[int]]:
+        return {q.id: b"abcdefgh" for q in questions if q.id == "a"}
+
+    def settle(self, key: str, length: int) -> None: ...
+    def forget(self, key: str) -> None: ...
+    def resize(self, pages: int) -> None: ...
+
+
+def test_a_draft_may_leave_requests_out_and_say_too_much() -> None:
+    engine = Engine(Service(speculate=2), model=small_model(), draft=Terse())
+    handles = [engine.submit("To be", 5, request_id=name) for name in "ab"]
+    engine.run()
+    expected = generate(small_model(), prompt_bytes("To be"), 5).tokens
+    assert [handle.tokens for handle in handles] == [expected, expected]
+    assert {key for record in engine.history.records for key, _, _ in record.drafts} == {"a"}
 
 
 @pytest.mark.parametrize(

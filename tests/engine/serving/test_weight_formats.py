@@ -9,7 +9,7 @@ from engine.history import tokens_of
 from engine.model.reference import generate
 from engine.requests import prompt_bytes
 from engine.service import WEIGHTS
-from engine.serving.engine import load_model
+from engine.serving.loading import load_model
 from engine.traces import main_trace
 
 

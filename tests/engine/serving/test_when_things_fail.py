@@ -7,17 +7,19 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
 
-from engine import Engine, InputError, Outcome, Plan, Request, Service, simulate
+from engine import Engine, InputError, Outcome, Plan, Request, Service, simulate, skim
 from engine.exact import start_of
 from engine.model.reference import generate
 from engine.replay import replay
 from engine.requests import prompt_bytes
 from engine.serving.front_door import FrontDoor
 from engine.serving.handle import Handle
+from engine.traces import main_trace
 from tests.engine.models import SMALL, small_model
 
 
@@ -110,6 +112,44 @@ def test_a_name_of_ours_gives_way_to_one_that_was_chosen() -> None:
     engine = engine_for()
     chosen = engine.submit("abc", 1, request_id="request-1")
     assert [chosen.id, engine.submit("abc", 1).id] == ["request-1", "request-2"]
+
+
+def test_any_number_of_names_may_have_been_chosen() -> None:
+    engine = engine_for()
+    for number in range(1, 1500):
+        engine.submit("abc", 1, request_id=f"request-{number}")
+    assert engine.submit("abc", 1).id == "request-1500"
+
+
+def test_an_id_ends_with_its_request() -> None:
+    engine = engine_for()
+    list(engine.submit("abc", 1, request_id="a"))
+    assert not engine.cancel("a")
+    second = engine.submit("abc", 1, request_id="a")
+    assert engine.cancel("a")
+    assert not engine.cancel(second.id)
+    third = engine.submit("abc", 1, request_id="a")
+    assert engine.cancel(third.id)
+    assert (second.status, third.status, third.id, engine.live) == ("cancelled", "cancelled", "a#3", ())
+
+
+@pytest.mark.parametrize("service", ["fp32", {"policy": "static"}, 3])
+def test_what_is_no_service(service: Any) -> None:
+    for run in (Engine, partial(simulate, main_trace()), partial(skim, main_trace())):
+        with pytest.raises(InputError, match=r"^service: .* is not a Service$"):
+            run(service)
+
+
+@pytest.mark.parametrize("trace", [Request("a", "0", 1, 1), None, 3])
+def test_what_is_no_trace(trace: Any) -> None:
+    for run in (simulate, skim):
+        with pytest.raises(InputError, match="is not a list of requests"):
+            run(trace)
+
+
+def test_a_draft_is_checked_also_where_nobody_guesses() -> None:
+    with pytest.raises(InputError, match="draft: 'nope' is not one of model, lookup"):
+        Engine(Service(), model=small_model(), draft="nope")
 
 
 def test_priority_of_a_submitted_request() -> None:
