@@ -27,8 +27,9 @@ from engine.serving.stops import Ending, stop_bytes
 from engine.serving.turns import FairLock
 
 
-class Door(Protocol):
-    """Who steps an engine for its readers: told when somebody comes or goes, it lets them ``wait``."""
+class Stepper(Protocol):
+    """Who steps an engine for its readers, as a FrontDoor: told when somebody comes or goes, it lets them
+    ``wait``."""
 
     def tell(self) -> None: ...
     def wait(self, handle: Handle, given: int) -> None: ...
@@ -36,7 +37,7 @@ class Door(Protocol):
 
 
 class Engine:
-    """A small serving engine over a trained model.
+    """A small serving engine over a trained model; decoding is greedy, a token is a byte.
 
     ``weights`` is fp32, int8 or int4; ``exact`` (the default, because then an answer does not depend
     on the neighbours) makes logits independent of who shares a tick, at some cost in speed.
@@ -55,7 +56,8 @@ class Engine:
     callback: there RuntimeError is raised. Submitting and cancelling take effect in the next tick and
     may come from any thread and from inside a callback. When a forward raises, the requests that
     took part in it end as failed, the error goes to the caller, and the engine can go on.
-    ``history`` holds every tick so far.
+    ``history`` holds every tick so far. Its seconds are those of ticks, as in the ledger; what a tick
+    took on this machine is its record's ``work.ms``.
     """
 
     def __init__(
@@ -89,7 +91,7 @@ class Engine:
             raise InputError.of("no_memory", at="pages", pages=pages, size=size) from error
         self.closed = False
         self.lock = FairLock()  # one tick, one submit or one cancel at a time
-        self.door: Door | None = None  # who steps in a thread of its own, and has the readers wait
+        self.door: Stepper | None = None  # who steps in a thread of its own, and has the readers wait
         self._one_run = FairLock()  # a run closes the trace until it ends
         self._handles: dict[str, Handle] = {}  # live requests by key
         self._keys: dict[str, str] = {}  # their keys by id
@@ -131,7 +133,8 @@ class Engine:
         ignore_eos: bool = True,
         priority: int = 0,
     ) -> Handle:
-        """Let a request arrive (``arrival`` in seconds, None: with the next tick) and return its handle.
+        """Let a request arrive and return its handle. ``arrival`` is in seconds of ticks, None: with the
+        next one; a moment that has passed counts as waited for since then.
 
         ``on_token(handle, token, text)`` is called after the tick that made the token; when it
         raises, the request ends as failed and the others go on. The output ends before

@@ -21,6 +21,9 @@ class Handle:
     refused, cancelled or failed; ``finish_reason`` is length, stop, cancelled, failed or None;
     ``error`` is what its callback or its forward raised, ``refusal`` why it was refused (a Reason).
 
+    Who stops reading does not end the request; ``cancel`` does. Its times are
+    ``engine.history.metrics().requests[handle.id]``.
+
     Iterating, with ``for`` or ``async for``, yields the tokens and has the engine step while there
     are none to give (never inside a callback: there ``RuntimeError`` is raised).
     """
