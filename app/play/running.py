@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from decimal import Decimal
-from fractions import Fraction
 
 import msgspec
 
@@ -12,7 +11,7 @@ from app.play.experiment import Experiment, RunPlan
 from app.play.sheet import MOST_DRAWN
 from app.play.spec import Going
 from engine import History, Metrics, Reason, Request, Service, Skim, TickRecord, simulate
-from engine.exact import first_tick, start_of
+from engine.exact import start_of
 from engine.kv.pages import pages_for
 from engine.measuring.progress import refusals
 from engine.skimming.skimmer import Skimmer
@@ -97,13 +96,9 @@ def skim_slowly(
 ) -> Generator[Going, None, Skim]:
     """``skim``, tick by tick the same, but it yields where it is a few times a second. Raises Stalled."""
     skimmer = Skimmer(service, list(requests))
-    if horizon is None:
-        yield from _sliced(skimmer, None, False, title)
-    else:
-        tick = Fraction(service.tick)
-        yield from _sliced(skimmer, int(Fraction(horizon) // tick), False, title)
-        yield from _sliced(skimmer, first_tick(horizon, tick), True, title)
-    return Skim(service, horizon, skimmer.tick, skimmer.lives, skimmer.peaks, skimmer.costs)
+    for until, late in skimmer.spans(horizon):
+        yield from _sliced(skimmer, until, late, title)
+    return skimmer.skimmed(horizon)
 
 
 def _sliced(skimmer: Skimmer, end: int | None, late: bool, title: str) -> Iterator[Going]:

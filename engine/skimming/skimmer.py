@@ -75,13 +75,9 @@ def skim(requests: Iterable[Request], service: Service | None = None, horizon: o
     """
     trace, limit = check_trace(requests), checked_horizon(horizon)
     skimmer = Skimmer(checked_service(service), trace)
-    if limit is None:
-        skimmer.run(None)
-    else:
-        tick = Fraction(skimmer.service.tick)
-        skimmer.run(Fraction(limit) // tick)  # memory is read at the end of a tick: these end in time
-        skimmer.run(first_tick(limit, tick), late=True)
-    return Skim(skimmer.service, limit, skimmer.tick, skimmer.lives, skimmer.peaks, skimmer.costs)
+    for until, late in skimmer.spans(limit):
+        skimmer.run(until, late=late)
+    return skimmer.skimmed(limit)
 
 
 class Skimmer(Scheduler):
@@ -108,10 +104,22 @@ class Skimmer(Scheduler):
             self.submit(request, request.id)
         self.close()
 
+    def spans(self, horizon: Decimal | None) -> list[tuple[int | None, bool]]:
+        """The pieces in which a run to ``horizon`` (s) goes, as ``until`` and ``late`` of ``run``."""
+        if horizon is None:
+            return [(None, False)]
+        tick = Fraction(self.service.tick)
+        return [(int(Fraction(horizon) // tick), False), (first_tick(horizon, tick), True)]
+
+    def skimmed(self, horizon: Decimal | None) -> Skim:
+        """What was kept, once every piece to ``horizon`` has been run."""
+        return Skim(self.service, horizon, self.tick, self.lives, self.peaks, self.costs)
+
     def run(self, until: int | None, *, late: bool = False, seconds: float | None = None) -> None:
         """Every tick before ``until`` (None: to the end), or as many as fit into about ``seconds``.
 
-        A run that was left may be gone on with; in pieces it is the same as in one.
+        ``late`` ticks end after the horizon: memory is read at the end of a tick, and theirs is not
+        observed. A run that was left may be gone on with; in pieces it is the same as in one.
         """
         self._late = late
         self._deadline = None if seconds is None else perf_counter() + seconds
