@@ -43,11 +43,11 @@ class Costs:
 
     def figures(self, lives: dict[str, Life]) -> dict[str, Any]:
         """The part of the summary about work done twice, found again, or guessed, by name."""
-        recomputed = sum(life.recomputed_tokens for life in lives.values())
+        again = sum(life.again for life in lives.values())
         return {
             "preemptions": sum(life.preempted for life in lives.values()),
-            "recomputed_tokens": recomputed,
-            "recompute_tax": recomputed / self.computed if self.computed else None,
+            "recomputed_tokens": sum(life.recomputed_tokens for life in lives.values()),
+            "recompute_tax": again / self.computed if self.computed else None,
             "prefix_queries": sum(lives[key].request.prompt_tokens for key in self.found),
             "prefix_hits": sum(self.found.values()),
             **self._drafts(),

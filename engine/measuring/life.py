@@ -15,7 +15,9 @@ class Life:
     ``start`` is the first tick that processed its prompt, ``ended`` the tick in which it finished, or
     at whose start it was cancelled or had failed. ``runs`` are its tokens: (first tick, how many ticks
     in a row gave one each). ``reason`` says how it finished, ``refusal`` why it was refused.
-    ``stalled`` counts the ticks from each preemption to the next token.
+    ``stalled`` counts the ticks from each preemption to the next token. ``recomputed_tokens`` had been
+    written when a preemption took them; ``again`` counts those that have been computed once more: fewer
+    when the prefix cache still has them, or the request never gets that far.
     """
 
     request: Request
@@ -29,9 +31,11 @@ class Life:
     refusal: Reason | None = None
     preempted: int = 0
     recomputed_tokens: int = 0
+    again: int = 0
     stalled: int = 0
     lost_at: int | None = None
     written: int = 0  # tokens whose K/V is stored
+    most_lost: int = 0  # the largest ``written`` at a preemption
 
     @property
     def tokens(self) -> list[int]:
@@ -61,6 +65,7 @@ def note(record: TickRecord, found: dict[str, Life]) -> None:
         life = found[key]
         life.start = record.tick if life.start is None else life.start
         life.written = start + count
+        life.again += max(0, min(life.written, life.most_lost) - start)
     for key, count in record.decode:
         found[key].written += count
     for key, _, _ in record.emitted:
@@ -83,6 +88,7 @@ def _note_queue(record: TickRecord, found: dict[str, Life]) -> None:
     for key in record.preempted:
         life = found[key]
         life.preempted, life.status = life.preempted + 1, "waiting"
+        life.most_lost = max(life.most_lost, life.written)
         life.recomputed_tokens, life.written = life.recomputed_tokens + life.written, 0
         life.lost_at = record.tick if life.lost_at is None else life.lost_at
     for key in record.admitted:

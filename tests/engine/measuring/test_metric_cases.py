@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 import msgspec
 import pytest
+from hypothesis import given, settings
 
 from engine import Metrics, Reason, Request, Service, simulate
 from engine.measuring.percentiles import Censored, Range, nearest_rank
 from engine.measuring.progress import refusals
 from tests.engine.main_runs import counts
+from tests.engine.random_runs import crowded
 
 near = pytest.approx
 
@@ -142,3 +145,23 @@ def test_nobody_arrives_within_the_horizon() -> None:
 )
 def test_nearest_rank_under_censoring(values: list[object], percent: int, expected: object) -> None:
     assert nearest_rank(values, percent) == expected  # type: ignore[arg-type]
+
+
+@given(crowded())
+@settings(max_examples=100, deadline=None)
+def test_what_preemption_lost_is_computed_again(run: tuple[list[Request], Service]) -> None:
+    """In a run to the end, token for token."""
+    history = simulate(*run)
+    summary = history.metrics().summary
+    fed = [count for record in history.records for _, _, count, _ in record.prefill]
+    fed += [count for record in history.records for _, count in record.decode]
+    assert summary.recomputed_tokens == near((summary.recompute_tax or 0) * sum(fed))
+
+
+def test_what_the_prefix_cache_has_kept_is_not_computed_again() -> None:
+    """b loses 8 tokens, of which 4, a whole page, are found again: 4 of the run's 24 are computed twice."""
+    trace = [Request("a", Decimal(0), 3, 8, (9, 9, 9)), Request("b", Decimal(0), 5, 6, (1, 2, 3, 4, 5))]
+    history = simulate(trace, Service(pages=4, kv_reserve="on_demand", prefix_cache=True))
+    summary = history.metrics().summary
+    assert (summary.preemptions, summary.recomputed_tokens) == (1, 8)
+    assert summary.recompute_tax == 4 / 24
