@@ -98,6 +98,8 @@ def simulate(
 ) -> History:
     """Run a closed trace through the ledger. ``horizon`` in seconds, None to run to the end.
 
+    Every tick has a record, one in which nothing happens too; ``skim`` is for traces that last long.
+
     ``admission`` is an admission rule of one's own instead of the policy's, such as
 
         def two_at_most(door: Door) -> Reason | None:

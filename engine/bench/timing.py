@@ -38,14 +38,6 @@ def seconds(function: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def median_seconds(
-    contenders: Mapping[Name, Callable[[], object]], repeats: int, *, warm_up: int = 1
-) -> dict[Name, float]:
-    """Median wall-clock seconds of each contender, called in turn."""
-    timed = {name: partial(seconds, function) for name, function in contenders.items()}
-    return {name: median(found) for name, found in take_turns(timed, repeats, warm_up=warm_up).items()}
-
-
 def least_seconds(
     contenders: Mapping[Name, Callable[[], object]], repeats: int, *, warm_up: int = 1
 ) -> dict[Name, float]:

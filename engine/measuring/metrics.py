@@ -35,17 +35,25 @@ class RequestMetrics(msgspec.Struct, frozen=True):
 class Summary(msgspec.Struct, frozen=True):
     """The run as a whole. Times in seconds, rates per second of ``window``; Range where censored.
 
-    ``offered`` counts the arrivals; the ``refused`` are apart. Of the ``unfinished``, ``in_flight`` hold a
-    place and ``waiting`` do not. ``left_out`` counts, per metric, who was cancelled or failed
-    before the event. ``goodput`` is ``met`` per second of the window, ``attainment`` the share ``met`` has
-    of ``met``, ``missed`` and ``undecided``: the refused and the failed are missed, and who was
-    cancelled in time counts in none. ``mean_ttft``, ``mean_tpot``, ``mean_e2e`` and ``mean_queue`` weigh requests,
-    ``mean_itl`` weighs gaps. ``throughput`` counts every output token delivered in the window,
-    ``throughput_finished`` only those of finished requests. ``recomputed_tokens`` are those
-    that preemption lost, ``recompute_tax`` the share of computed tokens that were computed again for it
-    (what the prefix cache has kept is lost and not computed again); the prefix cache counts prompt tokens at first
-    admissions; ``tokens_per_round`` is what a speculative round of one request gave, ``accepted_at``
-    in how many rounds the guess at each place was accepted, ``draft_ms`` what guessing took (ms).
+    ``offered`` counts the arrivals; the ``refused`` are apart. Of the ``unfinished``, ``in_flight`` hold
+    a place and ``waiting`` do not. ``left_out`` counts, per metric, who was cancelled or failed before
+    the event.
+
+    ``goodput`` is ``met`` per second of the window, ``attainment`` the share ``met`` has of ``met``,
+    ``missed`` and ``undecided``: the refused and the failed are missed, and who was cancelled in time
+    counts in none. ``throughput`` counts every output token delivered in the window,
+    ``throughput_finished`` only those of finished requests.
+
+    ``mean_ttft``, ``mean_tpot``, ``mean_e2e`` and ``mean_queue`` weigh requests, ``mean_itl`` weighs
+    gaps. Peaks of tokens and pages are those at the end of a tick, ``peak_backlog`` (``peak_waiting`` is
+    the same) is the longest queue after a tick's admission. ``mean_in_system`` is L,
+    ``mean_time_in_system`` W, None when the window ends with somebody inside.
+
+    ``recomputed_tokens`` are those that preemption lost, ``recompute_tax`` the share of computed tokens
+    that were computed again for it (what the prefix cache has kept is lost and not computed again).
+    ``prefix_hits`` of ``prefix_queries`` prompt tokens were found at first admissions.
+    ``tokens_per_round`` is what a speculative round of one request gave, ``accepted_at`` in how many
+    rounds the guess at each place was accepted, ``draft_ms`` what guessing took (ms).
     """
 
     ticks: int
