@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from engine.measuring.metrics import Metrics
 
 
-@dataclass
+@dataclass(repr=False)
 class History:
     """The list of TickRecords of one run, with its service, its requests by key, and its horizon (s).
 
@@ -26,7 +26,10 @@ class History:
     requests: dict[str, Request] = field(default_factory=dict)
     records: list[TickRecord] = field(default_factory=list)
     horizon: Decimal | None = None
-    _numbers: dict[str, int] = field(default_factory=dict, repr=False, compare=False)  # last one, by id
+    _numbers: dict[str, int] = field(default_factory=dict, compare=False)  # last one, by id
+
+    def __repr__(self) -> str:
+        return f"<History of {len(self.records)} ticks and {len(self.requests)} requests>"
 
     def new_key(self, request_id: str) -> str:
         """``request_id``, or id#2, id#3 … when a request of that id has been in this run."""

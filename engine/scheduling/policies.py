@@ -16,7 +16,12 @@ from engine.service import Service
 
 @dataclass(slots=True)
 class Door:
-    """What an admission rule may look at: the service, who is inside, who came in just now, who waits."""
+    """What an admission rule may look at, and may not change, when the head of the queue is at the door.
+
+    ``active`` are those inside, in order of admission (under static also the finished members of the
+    batch), among them ``entered``, who came in in this tick; ``waiting`` is the queue, never empty, its
+    head first. ``more_to_come`` is False once a trace is closed and everybody has arrived.
+    """
 
     service: Service
     tick: int

@@ -258,7 +258,9 @@ class Engine:
     def run(self, requests: Iterable[Request] | None = None, horizon: object = None) -> History:
         """Serve ``requests`` as a closed trace, and whatever was submitted before, to the end.
 
-        ``horizon`` (s): stop before the first tick that starts at or after it. Returns ``history``.
+        ``horizon`` (s): stop before the first tick that starts at or after it. Returns ``history``. Times
+        are those of the engine, whose clock goes on: what arrives before the next tick has waited
+        since then, so a trace that starts at 0 wants a new engine.
         Other threads may submit and cancel between its ticks; a second run begins when this one has
         ended. Raises InputError for malformed input and Stalled when the run can never go on.
         """

@@ -39,6 +39,9 @@ class Handle:
         self._engine = engine
         self._on_token = on_token
 
+    def __repr__(self) -> str:
+        return f"<Handle {self.id}: {self.status}, {len(self.tokens)} tokens>"
+
     @property
     def ended(self) -> bool:
         """No more tokens will come."""

@@ -64,3 +64,11 @@ def test_an_id_may_be_used_again_and_again_at_no_cost() -> None:
         assert key == ("a" if number == 1 else f"a#{number}")
         history.requests[key] = Request("a", Decimal(0), 1, 1)
     assert asked <= 200
+
+
+def test_what_is_printed_is_short() -> None:
+    server = Engine(Service(), model=small_model())
+    handle = server.submit("To be", 3)
+    server.step()
+    assert repr(handle) == "<Handle request-1: active, 1 tokens>"
+    assert repr(server.history) == "<History of 1 ticks and 1 requests>"
