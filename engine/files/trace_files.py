@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Context, Decimal
 from itertools import pairwise
+from os import PathLike, fspath
 from typing import Any
 
 from engine.errors import InputError, Where
@@ -59,8 +60,13 @@ class Moment:
     clock: bool
 
 
-def load_trace(name: str) -> TraceFile:
-    """The trace ``name``: R01-R04, or a CSV, JSON or JSONL file. Raises InputError."""
+def load_trace(place: str | PathLike[str]) -> TraceFile:
+    """The trace called R01-R04, or that of a CSV, JSON or JSONL file. Raises InputError.
+
+    A file has the columns arrival (s), prompt_tokens, output_tokens and perhaps id, prompt, priority,
+    or those of a public trace (``trace_formats.FORMATS``).
+    """
+    name = fspath(place)
     if name.replace("–", "-").upper() == MAIN_NAME:
         return TraceFile(MAIN_NAME, "Tick Lab", main_trace())
     return _trace_of(read_rows(name), name)

@@ -21,7 +21,8 @@ def test_every_name_is_there() -> None:
 def test_a_trace_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("id,arrival,prompt_tokens,output_tokens\na,0,18,12\nb,0.1,6,2\n")
-    history = simulate(load_trace(str(path)).requests)
+    assert load_trace(str(path)) == load_trace(path)
+    history = simulate(load_trace(path).requests)
     assert history.metrics().requests["b"].ttft == 0.1
 
 
