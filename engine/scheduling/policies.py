@@ -122,11 +122,15 @@ def pass_over(service: Service, waiting: deque[Sequence], entered: Sequence) -> 
     """Count that ``entered`` went past those who came before it, and let who has had enough go first."""
     if service.queue_order == "fcfs" or service.max_skip is None:
         return  # nobody is left behind, or nobody minds
+    enough = False
     for sequence in waiting:
-        sequence.skipped += sequence.place < entered.place
-    ordered = sorted(waiting, key=lambda sequence: queue_rank(service, sequence))
-    waiting.clear()
-    waiting.extend(ordered)
+        if sequence.place < entered.place:
+            sequence.skipped += 1
+            enough |= sequence.skipped == service.max_skip
+    if enough:  # else nobody's rank has changed
+        ordered = sorted(waiting, key=lambda sequence: queue_rank(service, sequence))
+        waiting.clear()
+        waiting.extend(ordered)
 
 
 def unfinished(active: Series[Sequence]) -> tuple[str, ...]:
