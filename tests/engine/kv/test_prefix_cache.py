@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from decimal import Decimal
 
 import pytest
@@ -222,3 +223,17 @@ def test_same_tokens_with_the_cache_on_and_off(trace: list[Request], service: Se
     for one in trace:
         assert tokens_of(on.records, one.id) == tokens_of(off.records, one.id)
     assert replay(on, context=SMALL.context).records == [record.without_work() for record in on.records]
+
+
+def test_pages_are_offered_when_they_are_full_and_not_in_every_tick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offering a text walks all of it: once a token, that is the square of its length."""
+    offered: list[int] = []
+    publish = PagePool.publish
+
+    def counted(pool: PagePool, key: str, tokens: Sequence[int]) -> None:
+        offered.append(len(tokens))
+        publish(pool, key, tokens)
+
+    monkeypatch.setattr(PagePool, "publish", counted)
+    served([request("a", "0", list(range(10)), 12)], page_size=8, prefill_budget=5)
+    assert offered == [10, 16]
