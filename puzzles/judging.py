@@ -177,7 +177,10 @@ class Judge(msgspec.Struct, frozen=True):
         words = self.case.words
         sentence = words(self._text(belief, field), **self._blanks(field))
         return BeliefHit(
-            belief.name, words(f"belief.{belief.name}.title"), sentence, self._rows(belief.rule, field)
+            belief.name,
+            words(f"belief.{belief.name}.title"),
+            sentence,
+            self._rows(_rule(belief, field), field),
         )
 
     def _text(self, belief: Belief, field: Field) -> str:
@@ -214,6 +217,11 @@ class Judge(msgspec.Struct, frozen=True):
             "prompt": str(request.prompt_tokens) if request else "",
             "slots": str(case.exercise.service_of(field.run).decode_slots),
         }
+
+
+def _rule(belief: Belief, field: Field) -> str:
+    """The rule of the belief. Slots are contested between tokens: of a first token the wait is shown."""
+    return USUAL if belief.rule == "contest" and field.metric == "ttft" else belief.rule
 
 
 def shown(value: Answer, unit: str, words: Catalogue) -> str:

@@ -206,6 +206,16 @@ def test_the_rows_are_of_the_run_in_which_it_happens() -> None:
         assert "decode slot" in belief.evidence[1].sentence
 
 
+def test_a_first_token_is_explained_by_its_wait() -> None:
+    one = load("ten-times-slower")
+    belief = item(verdict(one, {"slow.R02.ttft": 1.0}, histories(one), "en"), "slow.R02.ttft").belief
+    assert belief is not None
+    assert belief.name == "scale_only"
+    assert "waits for the next to begin" in belief.sentence
+    assert [row.tick for row in belief.evidence] == [0, 1]
+    assert "inside this tick" in belief.evidence[0].sentence
+
+
 def test_a_table_of_one_run_would_compare_nothing() -> None:
     for one in map(load, names()):
         table = case_of(one, histories(one), "en").table
