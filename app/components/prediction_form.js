@@ -355,9 +355,11 @@ class Form {
   line(key, sentence) {
     const field = this.model.fields.find((one) => one.key === key)
     if (!field) return sentence
-    if (!inGrid(field)) return `${field.label || this.metricName(field.metric)}: ${sentence}`
-    return `${field.request} · ${this.columnName(column(field))} · ${this.metricName(field.metric)}: ${sentence}`
+    if (!inGrid(field)) return this.labelled(field.label || this.metricName(field.metric), sentence)
+    return this.labelled(`${field.request} · ${this.columnName(column(field))} · ${this.metricName(field.metric)}`, sentence)
   }
+
+  labelled(name, sentence) { return fill(this.words.line, { name, sentence }) }
 
   mark(key, input, sentence) {
     const field = this.model.fields.find((one) => one.key === key)
@@ -366,7 +368,7 @@ class Form {
     let place = this.root.querySelector(`#p-${CSS.escape(key)}`)
     const list = field && inGrid(field) && this.root.querySelector(`ul.problems[data-column="${CSS.escape(`${field.part}-${column(field)}`)}"]`)
     if (list && sentence) {
-      place = h("li", { id: `p-${key}`, text: `${field.request} ${this.metricName(field.metric)}: ${sentence}` })
+      place = h("li", { id: `p-${key}`, text: this.labelled(`${field.request} ${this.metricName(field.metric)}`, sentence) })
       list.append(place)
     } else if (place) {
       place.textContent = sentence ?? ""
