@@ -61,14 +61,16 @@ COLUMNS = (
 
 
 def policy_table(exercise: Exercise, histories: Mapping[str, History], words: Catalogue) -> PolicyTable:
-    """The runs that the first part asks about, side by side."""
+    """The runs that the exercise compares, side by side."""
     limits, seen = exercise.limits, observed(exercise, histories)
     return table_of({name: seen[name] for name in compared(exercise)}, limits.ttft, limits.tpot, words)
 
 
 def compared(exercise: Exercise) -> tuple[str, ...]:
-    """The runs that the fields of the first part are about, in order."""
-    return runs_of_part(exercise, exercise.parts[0].name)
+    """The runs that the fields of the first part are about, in order; of all parts when that is only one,
+    which would compare nothing."""
+    by_part = [runs_of_part(exercise, part.name) for part in exercise.parts]
+    return by_part[0] if len(by_part[0]) > 1 else tuple(run for runs in by_part for run in runs)
 
 
 def table_of(

@@ -246,6 +246,11 @@ def _ranks(percent: int) -> Callable[[Finished, str], Blanks]:
     return blanks
 
 
+def _finished(run: Finished, _: str) -> Blanks:
+    ids = [key for key, life in run.lives.items() if life.status == "finished"]
+    return {"window": number(run.metrics.summary.window), "ids": ", ".join(ids) or DASH}
+
+
 def _rates(run: Finished, _: str) -> Blanks:
     summary = run.metrics.summary
     counts = {name: str(getattr(summary, name)) for name in ("met", "missed", "undecided", "finished")}
@@ -259,6 +264,7 @@ BLANKS: dict[str, Callable[[Finished, str], Blanks]] = {
     **{f"peak_{name}": _peak(name) for name in ("reserved", "held", "written")},
     **{name: _ranks(percent) for name, percent in (("p50_ttft", 50), ("p95_ttft", 95), ("p95_e2e", 95))},
     **dict.fromkeys(("throughput", "goodput", "attainment", "good_of_finished"), _rates),
+    "finished": _finished,
     "kv_mb": _reserve,
     "peak_mb": _peak("held"),
 }

@@ -80,9 +80,15 @@ def worst(metrics: Metrics) -> str:
 
 
 def evidence(rule: str, scene: Scene) -> tuple[EvidenceRow, ...]:
-    """The rows of ``rule`` in ``scene``, at most three, each tick and request once."""
-    rows = dict.fromkeys(RULES[rule](scene))
+    """The rows of ``rule`` in ``scene``, at most three, each tick and request once. Where the run has nothing
+    of what the rule looks for: those of the plain rule that stands in for it."""
+    rows = dict.fromkeys(RULES[rule](scene)) or dict.fromkeys(RULES[INSTEAD.get(rule, rule)](scene))
     return tuple(rows)[:MOST]
+
+
+def happens(rule: str, scene: Scene) -> bool:
+    """Whether the run has what ``rule`` looks for, such as a tick without a slot."""
+    return scene.key in scene.run.lives and any(True for _ in RULES[rule](scene))
 
 
 def _waits(scene: Scene) -> Iterable[EvidenceRow]:
@@ -107,7 +113,7 @@ def _crowd(scene: Scene) -> Iterable[EvidenceRow]:
     records = scene.records
     mine = [record for record in records if scene.key in dict(record.decode)]
     if not mine:
-        return _tokens(scene)
+        return []
     busiest = max(mine, key=lambda record: len(record.decode))
     others = [key for key, _ in busiest.decode if key != scene.key]
     rows = [scene.row(busiest.tick), *(scene.row(busiest.tick, key) for key in others[:1])]
@@ -116,12 +122,10 @@ def _crowd(scene: Scene) -> Iterable[EvidenceRow]:
 
 
 def _contest(scene: Scene) -> Iterable[EvidenceRow]:
-    """A tick in which it gets no decode slot, between two of its tokens; else its tokens."""
+    """A tick in which it gets no decode slot, between two of its tokens."""
     tokens = scene.life.tokens
     blocked = [tick for tick in range(tokens[0], tokens[-1]) if tick not in tokens] if tokens else []
-    if not blocked:
-        return _tokens(scene)
-    return [scene.row(tick) for tick in (tokens[0], blocked[0], tokens[-1])]
+    return [scene.row(tick) for tick in (tokens[0], blocked[0], tokens[-1])] if blocked else []
 
 
 def _seats(scene: Scene) -> Iterable[EvidenceRow]:
@@ -134,25 +138,25 @@ def _seats(scene: Scene) -> Iterable[EvidenceRow]:
                 scene.row(record.tick),
                 scene.row(scene.life.tokens[0]),
             ]
-    return _waits(scene)
+    return []
 
 
 def _stalls(scene: Scene) -> Iterable[EvidenceRow]:
-    """Who is thrown out, the tick after, and when it goes on; of a run without that, its tokens."""
+    """Who is thrown out, the tick after, and when it goes on."""
     for record in scene.records:
         if record.preempted:
             key = record.preempted[0]
             after = [tick for tick in scene.run.lives[key].tokens if tick > record.tick]
             ticks = (record.tick, min(record.tick + 1, len(scene.records) - 1), *after[:1])
             return [scene.row(tick, key) for tick in ticks]
-    return _tokens(scene)
+    return []
 
 
 def _open(scene: Scene) -> Iterable[EvidenceRow]:
     """Who has not finished when the window ends: its first token, and the last tick that was seen."""
     left = [key for key, life in scene.run.lives.items() if life.arrived is not None and life.ended is None]
     if not left:
-        return _waits(scene)
+        return []
     key, last = left[0], len(scene.records) - 1
     return [scene.row(tick, key) for tick in (*scene.run.lives[key].tokens[:1], last)]
 
@@ -179,6 +183,9 @@ RULES: dict[str, Callable[[Scene], Iterable[EvidenceRow]]] = {
     "open": _open,
     "kv": _kv,
 }
+
+# What stands in for a rule whose thing does not happen in the run.
+INSTEAD = {"crowd": "tokens", "contest": "tokens", "stalls": "tokens", "seats": "waits", "open": "waits"}
 
 # What to show for a metric when no belief is known: how the number comes about.
 RULE_OF_METRIC = {

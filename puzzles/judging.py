@@ -13,14 +13,14 @@ from puzzles.asking import Field, fields, right
 from puzzles.beliefs import Belief
 from puzzles.comparison import PolicyTable, policy_table
 from puzzles.derivations import derivation
-from puzzles.evidence import RULE_OF_METRIC, EvidenceRow, Scene, evidence
+from puzzles.evidence import RULE_OF_METRIC, EvidenceRow, Scene, evidence, happens
 from puzzles.exercise import Exercise
 from puzzles.expressions import names_in
 from puzzles.finished import Finished
 from puzzles.mistakes import hit
 from puzzles.solving import read_all, values
 from puzzles.units import bound_of, digits, printed
-from puzzles.words import DASH, exact, run_name
+from puzzles.words import DASH, exact, number, run_name
 
 Answer = float | str | None
 GIVEN = ("prompt", "output")  # figures of a request that no run is needed for
@@ -120,19 +120,28 @@ class Case(msgspec.Struct, frozen=True, dict=True):
         return {field.key: derivation(field, self.runs, self.words) for field in fields(self.exercise)}
 
     @cached_property
-    def figures(self) -> dict[str, str]:
-        """The correct values as blanks of a text."""
-        return figures(self.exercise, self.correct, self.words)
+    def points(self) -> dict[str, str]:
+        """What the runs show, in a sentence or two, by part."""
+        names = [part.name for part in self.exercise.parts]
+        return {name: self.words(f"part.{name}.point", **self.figures) for name in names}
 
-    def rows(self, rule: str, run: str, request: str | None) -> tuple[EvidenceRow, ...]:
-        """The ticks of ``rule`` in ``run``, about ``request``."""
-        place = rule, run, request
+    @cached_property
+    def figures(self) -> dict[str, str]:
+        """The correct values as blanks of a text, and the throughput of every run."""
+        return figures(self.exercise, self.correct, self.words) | throughputs(self.runs)
+
+    def rows(self, rule: str, names: tuple[str, ...], request: str | None) -> tuple[EvidenceRow, ...]:
+        """The ticks of ``rule`` about ``request``: in the first of the runs ``names`` that has what the rule
+        looks for, else in the first of them."""
+        place = rule, names, request
         if place not in self._rows:
-            self._rows[place] = evidence(rule, Scene(run, self.runs[run], request, self.words))
+            scenes = [Scene(name, self.runs[name], request, self.words) for name in names]
+            scene = next((scene for scene in scenes if happens(rule, scene)), scenes[0])
+            self._rows[place] = evidence(rule, scene)
         return self._rows[place]
 
     @cached_property
-    def _rows(self) -> dict[tuple[str, str, str | None], tuple[EvidenceRow, ...]]:
+    def _rows(self) -> dict[tuple[str, tuple[str, ...], str | None], tuple[EvidenceRow, ...]]:
         return {}
 
 
@@ -168,7 +177,10 @@ class Judge(msgspec.Struct, frozen=True):
         words = self.case.words
         sentence = words(self._text(belief, field), **self._blanks(field))
         return BeliefHit(
-            belief.name, words(f"belief.{belief.name}.title"), sentence, self._rows(belief.rule, field)
+            belief.name,
+            words(f"belief.{belief.name}.title"),
+            sentence,
+            self._rows(_rule(belief, field), field),
         )
 
     def _text(self, belief: Belief, field: Field) -> str:
@@ -181,7 +193,8 @@ class Judge(msgspec.Struct, frozen=True):
         arithmetic is what settles it, unless the exercise says by ``rule`` which ticks show it too."""
         if rule == USUAL and field.value is not None and not of_runs(field.value, self.case.runs):
             return ()
-        return self.case.rows(rule, *self._where(field))
+        run, request = self._where(field)
+        return self.case.rows(rule, tuple(dict.fromkeys((run, *field.runs))), request)
 
     def _where(self, field: Field) -> tuple[str, str | None]:
         """Where to look: the run of the field, or the run that was chosen; and the request in question."""
@@ -206,6 +219,11 @@ class Judge(msgspec.Struct, frozen=True):
         }
 
 
+def _rule(belief: Belief, field: Field) -> str:
+    """The rule of the belief. Slots are contested between tokens: of a first token the wait is shown."""
+    return USUAL if belief.rule == "contest" and field.metric == "ttft" else belief.rule
+
+
 def shown(value: Answer, unit: str, words: Catalogue) -> str:
     """A value as the page prints it, with its unit."""
     if value is None:
@@ -219,6 +237,12 @@ def figures(exercise: Exercise, correct: Mapping[str, Answer], words: Catalogue)
     """Every correct value as a blank of a text: static.R02.ttft is {static_R02_ttft}."""
     found = ((field, correct[field.key]) for field in fields(exercise))
     return {field.key.replace(".", "_"): _figure(field, value, words) for field, value in found}
+
+
+def throughputs(runs: Mapping[str, Finished]) -> dict[str, str]:
+    """Tokens per second as a blank of a text: that of static is {static_throughput}."""
+    rates = {name: run.metrics.summary.throughput or 0.0 for name, run in runs.items()}
+    return {f"{name}_throughput": number(round(rate, 2)) for name, rate in rates.items()}
 
 
 def _figure(field: Field, value: Answer, words: Catalogue) -> str:

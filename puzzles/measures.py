@@ -25,16 +25,20 @@ MEGABYTE = 1_000_000
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """``scope`` says what is asked about, ``unit`` is one of units.py (a choice has none)."""
+    """``scope`` says what is asked about, ``unit`` is one of units.py (a choice has none).
+
+    ``pace``: a time per token. Half a tick is half of it, and would take n tokens for n − 1 gaps.
+    """
 
     scope: str
     unit: str
     request: Callable[[Finished, str], Value] | None = None
     run: Callable[[Finished], Value] | None = None
+    pace: bool = False
 
     def tolerance(self, service: Service) -> Fraction:
         """An answer is right when it is nearer than this."""
-        return tolerance(self.unit, service)
+        return Fraction(service.tick) / 10 if self.pace else tolerance(self.unit, service)
 
 
 def tolerance(unit: str, service: Service) -> Fraction:
@@ -60,8 +64,11 @@ def _number(found: float | Range | None) -> Value:
 # ---- one request -------------------------------------------------------------------------------
 
 
-def _of_request(name: str) -> Measure:
-    return Measure(REQUEST, "s", request=lambda run, key: _number(getattr(run.metrics.requests[key], name)))
+def _of_request(name: str, pace: bool = False) -> Measure:
+    def value(run: Finished, key: str) -> Value:
+        return _number(getattr(run.metrics.requests[key], name))
+
+    return Measure(REQUEST, "s", request=value, pace=pace)
 
 
 def _count_of(name: str, unit: str = "tokens") -> Measure:
@@ -102,12 +109,12 @@ def _tool(name: str) -> Measure:
     def value(run: Finished, key: str) -> Value:
         return TOOLS[name].formula(run.metrics.requests[key])
 
-    return Measure(REQUEST, "s", request=value)
+    return Measure(REQUEST, "s", request=value, pace=True)
 
 
 OF_A_REQUEST = {
     "ttft": _of_request("ttft"),
-    "tpot": _of_request("tpot"),
+    "tpot": _of_request("tpot", pace=True),
     "e2e": _of_request("e2e"),
     "queue": _of_request("queue"),
     "prefill": Measure(REQUEST, "s", request=_prefill),
@@ -127,12 +134,12 @@ OF_A_REQUEST = {
 # ---- one run -----------------------------------------------------------------------------------
 
 
-def _of_run(name: str, unit: str, times: int = 1) -> Measure:
+def _of_run(name: str, unit: str, times: int = 1, pace: bool = False) -> Measure:
     def value(run: Finished) -> Value:
         found = _number(getattr(run.metrics.summary, name))
         return found * times if isinstance(found, Fraction) else found
 
-    return Measure(RUN, unit, run=value)
+    return Measure(RUN, unit, run=value, pace=pace)
 
 
 def _peak_held(run: Finished) -> Value:
@@ -199,7 +206,8 @@ def _used_at_start(run: Finished) -> Value:
 
 
 OF_A_RUN = {
-    **{f"mean_{name}": _of_run(f"mean_{name}", "s") for name in ("ttft", "tpot", "itl", "e2e", "queue")},
+    **{f"mean_{name}": _of_run(f"mean_{name}", "s") for name in ("ttft", "e2e", "queue")},
+    **{f"mean_{name}": _of_run(f"mean_{name}", "s", pace=True) for name in ("tpot", "itl")},
     **{name: _of_run(name, "s") for name in ("p50_ttft", "p95_ttft", "p95_e2e", "window")},
     "max_ttft": Measure(RUN, "s", run=_max_ttft),
     "p95_linear": Measure(RUN, "s", run=_linear(95)),

@@ -36,7 +36,7 @@ def special(exercise: Exercise, run: Run, words: Catalogue) -> str:
         for name, value in settings.items()
         if value != usual[name] and name != "policy"
     ]
-    return words("list.separator").join(told + _edits(run, words))
+    return words("list.items").join(told + _edits(run, words))
 
 
 def _told(name: str, value: str, words: Catalogue) -> str:

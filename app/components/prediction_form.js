@@ -160,7 +160,8 @@ class Form {
     this.root.classList.toggle("locked", this.locked)
     this.summary = h("div", { class: "summary", tabindex: -1, role: "group", hidden: true })
     this.note = h("p", { class: "note", role: "status" })
-    this.requests = [...new Set(this.model.fields.filter(inGrid).map((field) => field.request))]
+    const asked = this.model.fields.filter(inGrid).map((field) => field.request)
+    this.requests = [...new Set([...this.model.requests, ...asked])] // in the order of the trace, which gives the colours
     const parts = [...new Set(this.model.fields.map((field) => field.part))]
     if (this.locked) {
       this.root.replaceChildren(h("p", { class: "lockline", text: words.locked }), ...parts.map((part) => this.answers(part)), this.person())
@@ -246,7 +247,13 @@ class Form {
 
   columnName(name) { return this.model.columns[name] ?? this.words[`run.${name}.short`] ?? name }
 
-  metricName(metric) { return this.words[`metric_${metric}`] ?? metric.toUpperCase() }
+  metricName(metric) { return this.words[`short.${metric}`] ?? metric.toUpperCase() }
+
+  /** The head of a column; a unit that is the name says nothing. */
+  head(metric, unit) {
+    const name = this.metricName(metric)
+    return h("th", { scope: "col" }, name, " ", name === unit ? null : h("small", { text: unit }))
+  }
 
   /** Whether anything about `request` must be answered in this part, so that the columns line up. */
   asked(part, request) {
@@ -256,14 +263,13 @@ class Form {
   table(name, fields) {
     const metrics = [...new Set(fields.map((field) => field.metric))]
     const requests = [...new Set(fields.map((field) => field.request))]
-    const head = h("tr", {}, h("td"), metrics.map((metric) => h("th", { scope: "col" }, this.metricName(metric), " ",
-      h("small", { text: fields.find((field) => field.metric === metric).unit }))))
+    const head = h("tr", {}, h("td"), metrics.map((metric) => this.head(metric, fields.find((field) => field.metric === metric).unit)))
     const rows = requests.map((request) => {
       const row = metrics.map((metric) => fields.find((field) => field.metric === metric && field.request === request))
       const optional = !this.asked(fields[0].part, request)
       return lights(h("tr", { class: `r${this.requests.indexOf(request) % 8} ${optional ? "all-optional" : ""}` },
         h("th", { scope: "row" }, chip(request, this.requests.indexOf(request))),
-        row.map((field) => h("td", {}, field ? this.cell(field) : null))), request)
+        row.map((field) => h("td", field ? { data: { label: this.metricName(field.metric) } } : {}, field ? this.cell(field) : null))), request)
     })
     return h("div", { class: fields.some((field) => field.required) ? "policy" : "policy all-optional" },
       h("table", {}, h("caption", { text: this.columnName(name) }), h("thead", {}, head), h("tbody", {}, rows)),
@@ -355,9 +361,11 @@ class Form {
   line(key, sentence) {
     const field = this.model.fields.find((one) => one.key === key)
     if (!field) return sentence
-    if (!inGrid(field)) return `${field.label || this.metricName(field.metric)}: ${sentence}`
-    return `${field.request} · ${this.columnName(column(field))} · ${this.metricName(field.metric)}: ${sentence}`
+    if (!inGrid(field)) return this.labelled(field.label || this.metricName(field.metric), sentence)
+    return this.labelled(`${field.request} · ${this.columnName(column(field))} · ${this.metricName(field.metric)}`, sentence)
   }
+
+  labelled(name, sentence) { return fill(this.words.line, { name, sentence }) }
 
   mark(key, input, sentence) {
     const field = this.model.fields.find((one) => one.key === key)
@@ -366,7 +374,7 @@ class Form {
     let place = this.root.querySelector(`#p-${CSS.escape(key)}`)
     const list = field && inGrid(field) && this.root.querySelector(`ul.problems[data-column="${CSS.escape(`${field.part}-${column(field)}`)}"]`)
     if (list && sentence) {
-      place = h("li", { id: `p-${key}`, text: `${field.request} ${this.metricName(field.metric)}: ${sentence}` })
+      place = h("li", { id: `p-${key}`, text: this.labelled(`${field.request} ${this.metricName(field.metric)}`, sentence) })
       list.append(place)
     } else if (place) {
       place.textContent = sentence ?? ""

@@ -25,6 +25,12 @@ class PredictionForm(LabComponent):
         ``value``/``label`` pairs), ``label`` (the question in words).""",
     )
 
+    requests = param.List(
+        default=[],
+        item_type=str,
+        doc="The ids of the trace in its order: a request has the same colour here as in every picture.",
+    )
+
     parts = param.List(
         default=[], item_type=dict, doc="``name``, ``title`` and ``note`` of each part of ``fields``."
     )
@@ -50,7 +56,7 @@ class PredictionForm(LabComponent):
 
     _bundle = "prediction_form.js"
     _section: ClassVar[str] = "form"
-    _puzzle_texts: ClassVar[tuple[tuple[str, str], ...]] = (("run.", ".short"),)
+    _puzzle_texts: ClassVar[tuple[tuple[str, str], ...]] = (("run.", ".short"), ("short.", ""))
     _from_browser: ClassVar[dict[str, Any]] = {"draft": dict[str, str]}
     _rename: ClassVar[dict[str, str | None]] = {"lock": None}
 

@@ -63,6 +63,7 @@ class LearnPage:
         self.form = PredictionForm(
             language=lesson.language,
             fields=self.texts.fields(),
+            requests=[request.id for request in lesson.exercise.requests],
             parts=self.texts.parts(),
             columns=self.texts.titles,
             draft=self.texts.locked_draft() if lesson.locked else dict(lesson.draft),

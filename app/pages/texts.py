@@ -202,10 +202,17 @@ class Texts:
             {
                 "name": part.name,
                 "title": words(f"part.{part.name}.title"),
-                "note": words(f"part.{part.name}.ask"),
+                "note": words(self._question(f"part.{part.name}.ask")),
             }
             for part in self.exercise.parts
         ]
+
+    def _question(self, key: str) -> str:
+        """The key of what a part asks: its own text; of a part without one, the first asks what the exercise
+        is about, so that the question stands beside the answer."""
+        first = f"part.{self.exercise.parts[0].name}.ask"
+        own = self.exercise.texts[self.lesson.language]
+        return "lead" if key == first and key not in own else key
 
     def _field(self, field: Field) -> dict[str, Any]:
         return {
@@ -259,17 +266,23 @@ class Texts:
         """HTML of the verdict: the table of policies, your numbers, what wrong ones betray."""
         prediction = self.lesson.prediction
         assert prediction is not None
-        judged = cases.case(self.lesson, histories).verdict(prediction.answers)
+        case = cases.case(self.lesson, histories)
+        judged = case.verdict(prediction.answers)
         return template("verdict.html.j2").render(
             words=self.words,
             policies=metrics_table(judged.table, self.lesson.language) if reads_runs(self.exercise) else "",
             items=items_table(judged, self.lesson.language, words=self.puzzle_words),
+            points=self._points(case.points),
             misses=[item for item in judged.items if item.given is not None and not item.right],
             score=self._score(judged),
             beforehand=self._beforehand(),
             observed=self._observed(judged),
             votes=self._votes(judged),
         )
+
+    def _points(self, points: Mapping[str, str]) -> list[tuple[str, str]]:
+        """What the runs show, each sentence with the title of its part."""
+        return [(self.puzzle_words(f"part.{part}.title"), said) for part, said in points.items()]
 
     def _score(self, judged: Verdict) -> str:
         key = "verdict.score.first" if self.lesson.attempt == 1 else "verdict.score.later"

@@ -89,6 +89,8 @@ def plain(value: Any, *, references: bool = False, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [plain(one, depth=depth + 1) for one in value]
     match value:
+        case {"type": "map"} if len(value) == 1:  # how BokehJS writes {}: nothing typed, or all of it deleted
+            return {}
         case {"type": "map", "entries": list(entries)} if len(value) == 2:
             return {_key(k): plain(v, references=references, depth=depth + 1) for k, v in _pairs(entries)}
         case {"id": str()} if references and len(value) == 1:

@@ -14,7 +14,7 @@ from puzzles.asking import Field, fields, runs_of_part
 from puzzles.comparison import table_of
 from puzzles.derivations import derivation
 from puzzles.exercise import Exercise, Part
-from puzzles.judging import Verdict, figures, verdict
+from puzzles.judging import case_of
 from puzzles.measures import MEASURES, megabytes
 from puzzles.page_counts import page_counts
 from puzzles.quantization import Recorded
@@ -34,7 +34,7 @@ from puzzles.render import (
 from puzzles.render.tables import trace_rows
 from puzzles.rules import rule_blanks
 from puzzles.site.belief_section import beliefs
-from puzzles.solving import histories, in_ledger, solve
+from puzzles.solving import histories, in_ledger
 from puzzles.units import unit_name
 from puzzles.views import page_map, story, timeline
 from puzzles.views.common import title
@@ -78,7 +78,7 @@ class ExercisePage:
         self.language = language
         self.words = words
         self.histories = found
-        self.correct = solve(exercise, found)
+        self.case = case_of(exercise, found, language)
         self.fields = fields(exercise)
 
     def title(self) -> str:
@@ -125,7 +125,7 @@ class ExercisePage:
             "runs": [self._run(name) for name in own],
             "comparison": self._comparison(own, part) if len(own) > 1 else None,
             "answers": self._answers(asked) if self.plain else None,
-            "point": self.words(f"part.{part.name}.point", **self._figures()),
+            "point": self.case.points[part.name],
         }
 
     @property
@@ -136,11 +136,8 @@ class ExercisePage:
     def _answers(self, asked: list[Field]) -> Markup:
         """Every field with its value and how it comes about."""
         keys = {field.key for field in asked}
-        items = tuple(item for item in self._judged().items if item.key in keys)
+        items = tuple(item for item in self.case.verdict({}).items if item.key in keys)
         return answers_table(items, self.language, self.words)
-
-    def _judged(self) -> Verdict:
-        return verdict(self.exercise, {}, self.histories, self.language)
 
     def _column(self, run: str, gridded: list[Field]) -> dict[str, Any]:
         """A run of the grid with its metrics."""
@@ -202,14 +199,6 @@ class ExercisePage:
             caption = self.words("log.line", id=heading, sentence=table.caption)
             table = msgspec.structs.replace(table, caption=caption)
         return metrics_table(table, self.language)
-
-    def _figures(self) -> dict[str, str]:
-        """The blanks of a part's last word: every answer, and the throughput of every run."""
-        texts = figures(self.exercise, self.correct, self.words)
-        for name, history in self.histories.items():
-            rate = history.metrics().summary.throughput or 0.0
-            texts[f"{name}_throughput"] = number(round(rate, 2))
-        return texts
 
     def kv(self) -> dict[str, Any] | None:
         """The page counts and the maps of the runs that differ in layout."""

@@ -45,7 +45,7 @@ def test_1_on_the_slow_machine() -> None:
     assert metrics(tick="1.0").requests["R04"].tpot == 2.0
     assert wrong("tpot_by_tokens", "slow.R04.tpot") == [1.0]
     assert under("tpot_from_arrival", "R04", "tpot", tick="1.0") == [1.81]
-    assert wrong("tpot_from_arrival", "slow.R04.tpot") == []  # within half a tick of what is right
+    assert wrong("tpot_from_arrival", "slow.R04.tpot") == [1.81]  # a pace has to be nearer than a time
 
 
 def test_4_ttft_is_queue_and_prefill() -> None:
@@ -185,12 +185,25 @@ def test_a_wrong_answer_that_nobody_is_known_to_give_names_no_belief() -> None:
 
 
 def test_half_a_tick_away_is_wrong_and_less_is_right() -> None:
-    field = field_of(MAIN, "static.R02.tpot")
-    assert right(field, 0.051, 0.1)
-    assert right(field, 0.149, 0.1)
-    assert not right(field, 0.05, 0.1)
-    assert not right(field, 0.15, 0.1)
-    assert not right(field, 0.1, None)
+    field = field_of(MAIN, "static.R02.ttft")
+    assert right(field, 1.151, 1.2)
+    assert right(field, 1.249, 1.2)
+    assert not right(field, 1.15, 1.2)
+    assert not right(field, 1.25, 1.2)
+    assert not right(field, 1.2, None)
+
+
+def test_a_tenth_of_a_tick_away_is_wrong_for_a_pace() -> None:
+    """Half a tick would take a gap divided by three tokens for one divided by two gaps."""
+    for exercise, key in ((load("tpot"), "static.R03.tpot"), (load("one-slot"), "one.mean_tpot")):
+        field, correct = field_of(exercise, key), solve(exercise)[key]
+        assert isinstance(correct, float)
+        assert right(field, correct + 0.0099, correct)
+        assert not right(field, correct + 0.0101, correct)
+    tpot = load("tpot")
+    found = hit(tpot, field_of(tpot, "static.R03.tpot"), {"static.R03.tpot": 0.067}, 0.1)
+    assert found is not None
+    assert found.name == "tpot_by_tokens"
 
 
 def test_a_belief_has_no_say_in_another_metric() -> None:

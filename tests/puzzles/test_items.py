@@ -274,3 +274,14 @@ def test_every_item_an_exercise_names_has_a_row() -> None:
 def test_the_rooms_cover_the_list() -> None:
     covered = {item for item, *_ in ROWS}
     assert covered == set(range(1, 46))
+
+
+def test_the_share_that_bits_and_bytes_states_is_the_recorded_one() -> None:
+    """With it the second answer follows from the first: what stays in fp32 stays whole."""
+    one = load("bits-and-bytes")
+    for exercise in (one, *(one.variant(seed) for seed in range(1, 6))):
+        correct, share = solve(exercise), float(exercise.given["share"])
+        linear, total = correct["linear"], correct["total"]
+        assert isinstance(linear, float)
+        assert isinstance(total, float)
+        assert abs(linear * share / 100 + 100 - share - total) < 0.1

@@ -6,7 +6,7 @@ import pytest
 
 from engine import History
 from engine.words import LANGUAGES
-from puzzles import Item, Verdict, fields, histories, load, solve, verdict
+from puzzles import Item, Verdict, fields, histories, load, names, solve, verdict
 from puzzles.evidence import MOST
 from puzzles.judging import case_of, reads_runs
 from puzzles.site.belief_section import examples
@@ -184,3 +184,40 @@ def test_what_a_choice_is_made_from_has_its_unit(language: str, said: str) -> No
     found = item(verdict(one, {}, histories(one), language), "static_longest")
     assert found.derivation.endswith(said)
     assert found.rows
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", ["main", "claims", "tpot", "ten-times-slower"])
+def test_a_case_has_the_point_of_every_part(name: str, language: str) -> None:
+    one = load(name)
+    points = case_of(one, histories(one), language).points
+    assert list(points) == [part.name for part in one.parts]
+    assert all(said and "{" not in said for said in points.values())
+
+
+def test_the_rows_are_of_the_run_in_which_it_happens() -> None:
+    """R01 has its slot first come, first served; that it pays shows only where the shortest go first."""
+    one = load("shortest-first")
+    found = verdict(one, {"long": "falls", "mean": "falls"}, histories(one), "en")
+    for key in ("long", "mean"):
+        belief = item(found, key).belief
+        assert belief is not None
+        assert {row.run for row in belief.evidence} == {"shortest"}
+        assert "decode slot" in belief.evidence[1].sentence
+
+
+def test_a_first_token_is_explained_by_its_wait() -> None:
+    one = load("ten-times-slower")
+    belief = item(verdict(one, {"slow.R02.ttft": 1.0}, histories(one), "en"), "slow.R02.ttft").belief
+    assert belief is not None
+    assert belief.name == "scale_only"
+    assert "waits for the next to begin" in belief.sentence
+    assert [row.tick for row in belief.evidence] == [0, 1]
+    assert "inside this tick" in belief.evidence[0].sentence
+
+
+def test_a_table_of_one_run_would_compare_nothing() -> None:
+    for one in map(load, names()):
+        table = case_of(one, histories(one), "en").table
+        several = len({run for field in fields(one) for run in field.runs}) > 1
+        assert len(table.rows) > 1 or not several, one.name

@@ -121,3 +121,9 @@ def test_plain_numbers_have_no_needless_zeros(value: float, text: str) -> None:
 
 def test_a_run_without_a_title_goes_by_its_name() -> None:
     assert run_name("mine", puzzle_words("en")) == "mine"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_figure_of_a_request_has_a_name_for_the_head_of_a_column(language: str) -> None:
+    words = puzzle_words(language)
+    assert [name for name in OF_A_REQUEST if f"short.{name}" not in words] == []

@@ -18,7 +18,7 @@ FIELD = "static.R02.ttft"
 
 LOCK_STEP = {
     "en": ("Everyone to tick 0", "One tick on", "Release"),
-    "zh": ("全班到 tick 0", "进一拍", "放开"),
+    "zh": ("全班到 tick 0", "下一个 tick", "放开"),
 }
 
 

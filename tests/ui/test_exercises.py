@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
-from puzzles import load, solve
+from puzzles import fields, load, solve
 from tests.ui.learner import Learner
 
 pytestmark = pytest.mark.ui
@@ -60,3 +62,28 @@ def test_the_list_leads_to_another_exercise_and_back(learner: Learner) -> None:
     expect(learner.find(".contents nav")).to_be_hidden()
     learner.open()
     learner.at("predict")
+
+
+APART = """(boxes) => boxes.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect())
+  .every((a, place, all) => all.slice(place + 1).every((b) =>
+    a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top))"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ["ten-times-slower", "which-tpot", "ttft-split"])
+def test_a_grid_of_many_figures_stays_readable(learner: Learner, name: str, width: int) -> None:
+    """Each box by itself, with a name of the field's language; a request has the colour of the trace."""
+    learner.page.set_viewport_size({"width": width, "height": 844})
+    learner.read(f"?ex={name}&lang=zh")
+    learner.find("#predict .intro button").click()
+    boxes = learner.find("#predict .box input")
+    assert boxes.count() > 3
+    assert boxes.evaluate_all(APART)
+    assert learner.page.evaluate("document.documentElement.scrollWidth") == width
+    exercise = load(name)
+    words = exercise.words("zh")
+    for field in (one for one in fields(exercise) if one.request and one.policy):
+        cell = learner.find(f"input[name='{field.key}']")
+        expect(cell).to_have_accessible_name(re.compile(re.escape(words(f"short.{field.metric}"))))
+        place = [one.id for one in exercise.requests].index(field.request or "")
+        expect(learner.find(f"#predict tr.r{place}").filter(has=cell)).to_have_count(1)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from puzzles import field_of, fields, load, solve
+from puzzles import field_of, fields, histories, load, solve
 from puzzles.course import course
-from puzzles.judging import shown
+from puzzles.judging import case_of, shown
 from tests.serving import Serving
 from tests.ui.learner import Learner
 from tests.ui.walking import answer, required, seen, to_the_verdict, type_answers
@@ -17,6 +17,13 @@ from tests.ui.walking import answer, required, seen, to_the_verdict, type_answer
 pytestmark = pytest.mark.ui
 PATH = next(room.exercises for room in course().rooms if room.name == "path")
 MARKS = {"en": ("begun", "prediction locked", "verdict seen"), "zh": ("已开始", "预测已锁定", "已看对照")}
+
+
+def question_of(name: str) -> str:
+    """The key of what is asked beside the answers: that of the first part, else of the whole exercise."""
+    exercise = load(name)
+    own = f"part.{exercise.parts[0].name}.ask"
+    return own if own in exercise.texts["en"] else "lead"
 
 
 def walk(learner: Learner, name: str, language: str) -> None:
@@ -27,6 +34,7 @@ def walk(learner: Learner, name: str, language: str) -> None:
     learner.tab_to(command="read")
     learner.press("Enter")
     learner.at("predict")
+    expect(learner.find("#predict")).to_contain_text(words(question_of(name)))
     type_answers(learner, name)
     learner.tab_to(type="submit")
     learner.press("Enter")
@@ -44,6 +52,8 @@ def walk(learner: Learner, name: str, language: str) -> None:
     correct = solve(exercise)
     for key, (field, _) in required(name).items():
         expect(verdict).to_contain_text(shown(correct[key], field.unit, words))
+    for said in case_of(exercise, histories(exercise), language).points.values():
+        expect(verdict.locator(".points")).to_contain_text(said)
     observed = field_of(exercise, exercise.observe or "")
     expect(verdict.locator(".observed")).to_contain_text(shown(correct[observed.key], observed.unit, words))
 

@@ -102,6 +102,21 @@ def test_the_focus_follows_the_step(learner: Learner) -> None:
     assert learner.focused()["id"] == "verdict-title"
 
 
+def test_an_empty_form_is_told_what_it_needs(learner: Learner) -> None:
+    """Nothing typed is an answer of the server too, and so is everything deleted again."""
+    learner.read("?ex=tpot")
+    summary = learner.find("#predict .summary")
+    learner.find("#predict button[type=submit]").click()
+    expect(summary).to_be_focused()
+    expect(summary.get_by_role("button")).to_have_count(2)
+    cell = learner.find("#predict input[name='static.R02.tpot']")
+    cell.fill("0.1")
+    cell.fill("")
+    learner.find("#predict button[type=submit]").click()
+    expect(summary).to_be_focused()
+    expect(summary.get_by_role("button")).to_have_count(2)
+
+
 @pytest.mark.parametrize(("language", "meaning"), [("en", "Queueing is in it"), ("zh", "排队和 prefill")])
 def test_a_term_is_explained_where_it_is_first_met(learner: Learner, language: str, meaning: str) -> None:
     learner.open(f"?lang={language}")
