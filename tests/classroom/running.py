@@ -18,7 +18,7 @@ from app.classroom.keys import keys_in
 from app.settings import Settings
 from app.store import Place, Store, open_store
 from puzzles import fields, load, solve
-from tests.serving import PATIENCE, READY, ROOT, Answer, Serving, free_port
+from tests.serving import ENVIRONMENT, PATIENCE, READY, ROOT, Answer, Serving, free_port
 
 TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
 
@@ -32,7 +32,7 @@ class ClassServing(Serving):
         self.teacher = f"http://127.0.0.1:{self.teacher_port}"
 
     def start(self, *, ready: bytes = READY) -> None:
-        environment = os.environ | {"TICKLAB_DATA": str(self.folder / "data"), "OMP_NUM_THREADS": "1"}
+        environment = os.environ | ENVIRONMENT | {"TICKLAB_DATA": str(self.folder / "data")}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "app", *self.ports, *self.options],
@@ -103,7 +103,7 @@ class Visitor:
 
     def send(self, request: urllib.request.Request) -> Reply:
         try:
-            with self._opener.open(request, timeout=30) as answer:
+            with self._opener.open(request, timeout=PATIENCE) as answer:
                 return Reply(answer.status, answer.headers, answer.read(), answer.url)
         except urllib.error.HTTPError as error:
             with error:

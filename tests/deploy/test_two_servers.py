@@ -122,7 +122,7 @@ def test_when_a_server_dies_its_learners_go_on_at_the_other(
     try:
         for number, (learner, is_hit) in enumerate(zip(made, hit, strict=True)):
             if is_hit:  # it comes back by itself, as a new page
-                learner.page.wait_for_function("window.same !== true", timeout=60_000)
+                learner.page.wait_for_function("window.same !== true", timeout=180_000)
                 learner.ready()
             learner.at("observe" if number % 2 else "run")
             expect(learner.find("#predict")).to_contain_text("1.2 s")

@@ -230,7 +230,7 @@ def test_after_a_message_too_large_the_page_comes_back(
           form.data.draft = { why: "x".repeat(1500000) }
         }"""
     )
-    learner.page.wait_for_function("window.wasLost", timeout=60_000)  # the banner may be gone again by now
+    learner.page.wait_for_function("window.wasLost", timeout=180_000)  # the banner may be gone again by now
     expect(learner.find("#offline")).to_contain_text("Reload")
     learner.reload()
     expect(learner.find("#f-why")).to_have_value("kept")

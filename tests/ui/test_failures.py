@@ -14,6 +14,7 @@ from tests.ui.cable import Cable
 from tests.ui.learner import Learner
 
 pytestmark = pytest.mark.ui
+BACK = 180_000  # ms
 LOST = [  # what a browser says of a server that is away
     "WebSocket",
     "websocket",
@@ -58,7 +59,7 @@ def test_a_server_that_comes_back_finds_everything(own: Serving, learners: Calla
     expect(learner.find("#offline")).to_be_visible()
     assert learner.page.evaluate("document.querySelector('#run').inert")
     own.start()
-    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
     learner.ready()
     learner.at("run")
     learner.page.wait_for_function("window.ticklab.runs.length > 0")
@@ -89,7 +90,7 @@ def test_a_short_cut_of_the_network_loses_nothing(
     expect(learner.find("#offline")).to_be_visible()
     learner.page.wait_for_timeout(3000)
     cabled.plug()
-    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
     learner.ready()
     learner.at("run")
     learner.page.wait_for_function("window.ticklab.runs.length > 0")
@@ -112,7 +113,7 @@ def test_a_long_cut_of_the_network_loses_nothing(
     learner.find("#f-why").fill("typed in the dark")
     learner.page.wait_for_timeout(35_000)
     cabled.plug()
-    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
     learner.ready()
     expect(learner.find("#f-why")).to_have_value("typed in the dark")
     learner.lock()
@@ -129,7 +130,7 @@ def test_what_is_typed_offline_is_kept(own: Serving, learners: Callable[..., Lea
     learner.find("#predict button[type=submit]").click()
     learner.at("predict")
     own.start()
-    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
     learner.ready()
     expect(learner.find("#predict [name='static.R02.ttft']")).to_have_value("0.66")
     learner.lock()

@@ -25,8 +25,8 @@ from tests.ui.player import Player
 
 pytestmark = pytest.mark.ui
 
-SOON = 20_000  # ms: ten seconds, and as many for a machine that has other things to do
-BACK = 90_000  # ms
+SOON = 60_000  # ms: ten seconds, and many more for a machine that has other things to do
+BACK = 180_000  # ms
 SESSION = "window.ticklabDesk.session"
 GIVEN_UP = "window.ticklabConnection.socket?._reconnection_attempts_left <= 0"
 CUT_IN_A_MESSAGE = """() => {

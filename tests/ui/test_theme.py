@@ -139,8 +139,8 @@ def check_hover(learner: Learner, paper: Colour, theme: str) -> None:
 
 def make_figures(learner: Learner) -> None:
     learner.find(".lab-quantization button").click()
-    expect(learner.find(".lab-quantization .holder").first).to_be_visible(timeout=120_000)
-    learner.page.wait_for_function(f"{PLOTS}.length >= 2", timeout=60_000)
+    expect(learner.find(".lab-quantization .holder").first).to_be_visible(timeout=180_000)
+    learner.page.wait_for_function(f"{PLOTS}.length >= 2", timeout=180_000)
 
 
 def test_c07_figures_follow_the_theme_whenever_it_is_switched(learner: Learner) -> None:
