@@ -85,6 +85,22 @@ class Serving:
         """Lines of the log in which an error passed through our own code."""
         return [line for line in self.log.read_text().splitlines() if OURS.search(line)]
 
+    def measure(self) -> None:
+        """Let it show its figures from its next start on."""
+        self.environment["TICKLAB_METRICS"] = f"127.0.0.1:{free_port()}"
+
+    def figure(self, name: str) -> int:
+        """One of the figures that it shows to Prometheus."""
+        text = Answer(f"http://{self.environment['TICKLAB_METRICS']}/metrics").text
+        return int(float(re.search(rf"^{name} (\S+)$", text, re.MULTILINE)[1]))  # type: ignore[index]
+
+    def wait_until_asked(self) -> None:
+        """Until its engine has something to do."""
+        give_up = time.monotonic() + PATIENCE
+        while self.figure("ticklab_engine_queue") == 0:
+            assert time.monotonic() < give_up, "nobody asked the engine"
+            time.sleep(0.05)
+
     def worker(self) -> int:
         """The process id of its engine."""
         assert self.process is not None

@@ -51,12 +51,8 @@ async def locked(pair: Pair, visitor: Visitor, why: str) -> None:
         draft = {**REQUIRED, "p95.best": "continuous", "confidence": "3", "why": why}
         await client.event(models["desk"]["id"], {"name": "read"})
         await client.event(models["form"]["id"], {"type": "lock", "draft": draft})
-        for _ in range(100):  # acknowledged when the database has it
-            document = await client.ask("PULL-DOC-REQ", {})
-            if roots(document["doc"])["form"]["attributes"]["data"]["attributes"].get("locked"):
-                return
-            await asyncio.sleep(0.05)
-        raise AssertionError("no lock")
+        place = models["form"]["attributes"]["data"]["id"], "locked"
+        await client.until(lambda: client.values.get(place) is True, "the lock")  # the database has it
 
 
 def test_learners_are_spread_and_each_stays(pair: Pair) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.serving import Serving, serving
+from tests.serving import Serving
 from tests.ui.cable import Cable
 from tests.ui.learner import Learner
 
@@ -28,8 +28,13 @@ LOST = [  # what a browser says of a server that is away
 @pytest.fixture
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A server that this test may break."""
-    with serving(tmp_path_factory.mktemp("own")) as server:
+    server = Serving(tmp_path_factory.mktemp("own"))
+    server.measure()
+    try:
+        server.start()
         yield server
+    finally:
+        server.stop()
 
 
 def test_a_killed_engine_is_told_and_the_next_run_works(
@@ -40,7 +45,7 @@ def test_a_killed_engine_is_told_and_the_next_run_works(
     worker = own.worker()
     os.kill(worker, signal.SIGSTOP)
     learner.find("#run button.step").click()
-    learner.page.wait_for_timeout(500)
+    own.wait_until_asked()
     os.kill(worker, signal.SIGKILL)
     expect(learner.find("#run").get_by_role("alert")).to_contain_text("The engine process ended")
     assert learner.known() == 0
@@ -62,8 +67,7 @@ def test_a_server_that_comes_back_finds_everything(own: Serving, learners: Calla
     expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
     learner.ready()
     learner.at("run")
-    learner.page.wait_for_function("window.ticklab.runs.length > 0")
-    assert learner.known() == 2
+    learner.knows(2)
     learner.run()
 
 
@@ -93,9 +97,9 @@ def test_a_short_cut_of_the_network_loses_nothing(
     expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
     learner.ready()
     learner.at("run")
-    learner.page.wait_for_function("window.ticklab.runs.length > 0")
+    learner.knows(1)
     learner.step()
-    assert learner.known() == 2
+    learner.knows(2)
     learner.run()
     learner.observe()
 

@@ -107,7 +107,7 @@ def test_the_list_says_how_far_each_exercise_is(
 def test_a_scored_try_that_is_all_right_is_marked(learner: Learner) -> None:
     to_the_verdict(learner, "tpot")
     learner.find("[data-command=again]").click()
-    learner.at("read")
+    learner.at("read")  # a page of its own, whose steps begin anew
     learner.ready()
     seed = learner.server_seed("tpot")
     variant = load("tpot").variant(seed)
