@@ -106,8 +106,9 @@ class Serving:
         assert self.process is not None
         for children in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
             for child in children.read_text().split():
-                if b"app.worker.child" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    return int(child)
+                with suppress(OSError):  # it has ended meanwhile
+                    if b"app.worker.child" in Path(f"/proc/{child}/cmdline").read_bytes():
+                        return int(child)
         raise LookupError("the server has no engine process")
 
 

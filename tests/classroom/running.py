@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from contextlib import suppress
 from http.cookiejar import Cookie, CookieJar
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from app.classroom.keys import keys_in
 from app.settings import Settings
 from app.store import Place, Store, open_store
 from puzzles import fields, load, solve
-from tests.serving import ENVIRONMENT, PATIENCE, READY, ROOT, Answer, Serving, free_port
+from tests.serving import ENVIRONMENT, PATIENCE, READY, ROOT, Answer, Serving, free_port, is_alive
 
 TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
 
@@ -43,6 +44,18 @@ class ClassServing(Serving):
             )
         self._wait(ready)
         self.wait_for_teacher()
+
+    def stop(self, *, kill: bool = False) -> None:
+        """End both servers: the teacher's notices the end of its parent, and holds its port until then."""
+        teacher = 0
+        if self.process is not None:
+            with suppress(LookupError):
+                teacher = self.teacher_process()
+        super().stop(kill=kill)
+        give_up = time.monotonic() + PATIENCE
+        while teacher and is_alive(teacher):
+            assert time.monotonic() < give_up, "the teacher's server outlives its parent"
+            time.sleep(0.05)
 
     @property
     def ports(self) -> list[str]:
@@ -74,8 +87,9 @@ def child_of(parent: int, mark: bytes) -> int:
     """The process id of a child whose command line has ``mark`` in it."""
     for children in Path(f"/proc/{parent}/task").glob("*/children"):
         for child in children.read_text().split():
-            if mark in Path(f"/proc/{child}/cmdline").read_bytes():
-                return int(child)
+            with suppress(OSError):  # it has ended meanwhile
+                if mark in Path(f"/proc/{child}/cmdline").read_bytes():
+                    return int(child)
     raise LookupError(f"no child of {parent} has {mark!r} in its command line")
 
 

@@ -76,6 +76,13 @@ class Visit:
         self.ready()
         return self.page
 
+    def until_quiet(self) -> None:
+        """Wait until it has nothing more to send."""
+        before = -1
+        while len(self.sent) != before:
+            before = len(self.sent)
+            self.page.wait_for_timeout(500)
+
     def ready(self) -> None:
         self.page.wait_for_function(READY)
         expect(self.page.locator(".lab-player button.step")).to_be_attached()

@@ -249,7 +249,7 @@ def test_formats_are_compared_when_asked(visit: Visit) -> None:
     expect(page.get_by_role("img", name="Relative error of each")).to_be_visible()
     expect(page.get_by_role("img", name="Largest difference of logits")).to_be_visible()
     expect(page.locator(".lab-quantization mark").first).to_have_text("oul of ")
-    page.wait_for_timeout(300)
+    visit.until_quiet()
     sent = len(visit.sent)
     page.get_by_role("img", name="Relative error of each").hover()
     page.set_viewport_size({"width": 900, "height": 900})

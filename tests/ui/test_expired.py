@@ -118,17 +118,22 @@ class SlowScripts:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.held: list[Route] = []
-        page.route("**/bokeh.min.js*", lambda route: self.held.append(route))
+        self.over = False
+        page.route("**/bokeh.min.js*", self._asked)
 
-    def let_go(self, *, for_good: bool = False) -> None:
-        """The next script that is asked for comes when the token has run out; ``for_good``: those after it
-        at once."""
+    def _asked(self, route: Route) -> None:
+        if self.over:
+            route.continue_()
+        else:
+            self.held.append(route)
+
+    def let_go(self, *, over: bool = False) -> None:
+        """The next script that is asked for comes when the token has run out; all others when it is over."""
         while not self.held:
             self.page.wait_for_timeout(50)
         until = time.time() + LIFE + 1  # the token was made before the script was asked for
         self.page.wait_for_function("until => Date.now() / 1000 > until", arg=until, timeout=BACK)
-        if for_good:
-            self.page.unroute_all()
+        self.over = over
         self.held.pop().continue_()
 
 
@@ -142,7 +147,7 @@ def test_c03_a_page_whose_token_ran_out_while_it_came_is_asked_for_anew(
     page = learner.new_page()
     slow = SlowScripts(page)
     page.goto(learner.page.url, wait_until="commit")
-    slow.let_go(for_good=True)
+    slow.let_go(over=True)
     is_usable(page, learner)
     assert len(refusals(server)) == 1
     learner.leave()
