@@ -34,6 +34,12 @@ CUT_IN_A_MESSAGE = """() => {
   connection._receiver.consume('{"msgtype": "PATCH-DOC"}')
   connection.socket.close()
 }"""
+# A page that is about to be loaded anew must not seem to be back: what is done on it would be lost.
+WATCH = """() => {
+  const banner = document.querySelector("#offline")
+  new MutationObserver(() => { if (banner.hidden) sessionStorage.setItem("seemed", "back") })
+    .observe(banner, { attributes: true })
+}"""
 USABLE = "html[data-step=observe], #run button.end:enabled"
 FIELD = "#predict [name='static.R02.ttft']"
 STAGES = ("draft", "locked", "run", "verdict")
@@ -146,6 +152,7 @@ def cut(kind: str, server: Serving, cable: Cable, learners: dict[str, Learner], 
         cable.pull()
     for stage, learner in learners.items():
         sees_the_loss(learner, language)
+        learner.page.evaluate(WATCH)
         acts_in_the_dark(stage, learner)
     if kind == "longer":
         for learner in learners.values():
@@ -178,6 +185,7 @@ def test_c02_a_cut_loses_nothing(
             same = learner.page.evaluate("window.same === true")
             assert same == (learner.page.evaluate(SESSION) == sessions[stage])
             assert same == (kind in ("short", "longer"))
+            assert same == (learner.page.evaluate("sessionStorage.getItem('seemed')") == "back")
             if not same:
                 expect(learner.find("#status")).to_have_text(app_words(language)("offline.back"))
             finds_everything(stage, learner)
