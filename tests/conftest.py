@@ -21,7 +21,7 @@ settings.load_profile("no clock")
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-expect.set_options(timeout=60_000)  # ms: what a page comes to show may take its time on a busy machine
+expect.set_options(timeout=120_000)  # ms: what a page comes to show may take its time on a busy machine
 
 ARGUMENTS = (
     "--no-sandbox",

@@ -17,6 +17,7 @@ def test_the_board_follows_the_class(
 ) -> None:
     number = 900 + len(language) + (language == "zh")
     context = browser.new_context()
+    context.set_default_timeout(120_000)
     complaints: list[str] = []
     try:
         page = context.new_page()
@@ -46,6 +47,7 @@ def test_the_board_follows_the_class(
 def test_two_teachers_see_the_same_buttons(school: ClassServing, keys: Keys, browser: Browser) -> None:
     """What one decides, the other's page has: no button of it tells of a phase that is over."""
     context = browser.new_context()
+    context.set_default_timeout(120_000)
     try:
         one, two = context.new_page(), context.new_page()
         one.goto(f"{school.teacher}/teach?key={keys.teacher}")

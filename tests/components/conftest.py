@@ -96,7 +96,7 @@ def visitor(browser: Browser, harness: str) -> Iterator[Callable[..., Visit]]:
 
     def make(**options: Any) -> Visit:
         context = browser.new_context(**options)
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(120_000)
         visits.append(Visit(context.new_page(), harness))
         return visits[-1]
 

@@ -12,7 +12,7 @@ from app.store import Attempt, Draft, Progress, open_store
 from tests.serving import Serving
 from tests.ui.waiting import wait_without_eval
 
-PATIENCE = 60_000  # ms
+PATIENCE = 120_000  # ms
 REQUIRED = {
     "immediate.R02.ttft": "1.20",
     "static.R02.ttft": "0.43",

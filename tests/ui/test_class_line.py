@@ -30,6 +30,8 @@ def class_server(tmp_path: Path) -> Iterator[Serving]:
 def test_the_classroom_line_serves_five_browsers(class_server: Serving, browser: Browser) -> None:
     """Five learners, each with a number of its own, none of them mixed up."""
     contexts = [browser.new_context() for _ in range(5)]
+    for context in contexts:
+        context.set_default_timeout(180_000)
     try:
         pages = [context.new_page() for context in contexts]
         for page in pages:

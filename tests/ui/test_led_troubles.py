@@ -30,6 +30,7 @@ def test_a_phone_that_slept_wakes_where_the_class_is(
         own_class.at(cable.port)
         phone = browsers(viewport={"width": 390, "height": 844})
         phone.expected = ["WebSocket", "ERR_", "Failed to", "Lost websocket", "Unable to", "reconnect"]
+        phone.expected += ["not connected so cannot send"]
         lead.lead("vote1")
         phone.join()
         phone.begin()
