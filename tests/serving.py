@@ -104,12 +104,7 @@ class Serving:
     def worker(self) -> int:
         """The process id of its engine."""
         assert self.process is not None
-        for children in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
-            for child in children.read_text().split():
-                with suppress(OSError):  # it has ended meanwhile
-                    if b"app.worker.child" in Path(f"/proc/{child}/cmdline").read_bytes():
-                        return int(child)
-        raise LookupError("the server has no engine process")
+        return child_of(self.process.pid, b"app.worker.child")
 
 
 @contextmanager
@@ -121,6 +116,21 @@ def serving(folder: Path, **environment: str) -> Iterator[Serving]:
         yield server
     finally:
         server.stop()
+
+
+def child_of(parent: int, mark: bytes) -> int:
+    """The process id of a child whose command line has ``mark`` in it."""
+    for child in _children(parent):
+        with suppress(OSError):  # it has ended meanwhile
+            if mark in Path(f"/proc/{child}/cmdline").read_bytes():
+                return child
+    raise LookupError(f"no child of {parent} has {mark!r} in its command line")
+
+
+def _children(parent: int) -> Iterator[int]:
+    for children in Path(f"/proc/{parent}/task").glob("*/children"):
+        with suppress(OSError):  # that thread has ended meanwhile
+            yield from map(int, children.read_text().split())
 
 
 def is_alive(process: int) -> bool:

@@ -19,7 +19,7 @@ from app.classroom.keys import keys_in
 from app.settings import Settings
 from app.store import Place, Store, open_store
 from puzzles import fields, load, solve
-from tests.serving import ENVIRONMENT, PATIENCE, READY, ROOT, Answer, Serving, free_port, is_alive
+from tests.serving import ENVIRONMENT, PATIENCE, READY, ROOT, Answer, Serving, child_of, free_port, is_alive
 
 TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
 
@@ -81,16 +81,6 @@ class ClassServing(Serving):
     def store(self) -> Store:
         """The store behind it, for locks that no browser made."""
         return open_store(Settings(data=self.folder / "data"))
-
-
-def child_of(parent: int, mark: bytes) -> int:
-    """The process id of a child whose command line has ``mark`` in it."""
-    for children in Path(f"/proc/{parent}/task").glob("*/children"):
-        for child in children.read_text().split():
-            with suppress(OSError):  # it has ended meanwhile
-                if mark in Path(f"/proc/{child}/cmdline").read_bytes():
-                    return int(child)
-    raise LookupError(f"no child of {parent} has {mark!r} in its command line")
 
 
 class Reply:
