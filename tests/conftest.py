@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from playwright.sync_api import expect
 
 from app.settings import Settings
 from tests.databases import NEW_POSTGRESQL, POSTGRESQL, SQLITE
@@ -19,6 +20,8 @@ settings.register_profile("no clock", deadline=None)  # how long an example take
 settings.load_profile("no clock")
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+expect.set_options(timeout=120_000)  # ms: what a page comes to show may take its time on a busy machine
 
 ARGUMENTS = (
     "--no-sandbox",

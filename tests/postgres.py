@@ -21,7 +21,7 @@ from tests.serving import free_port
 
 USER = "lab"
 PASSWORD = "s3cret-pass_word"  # of a cluster that lives as long as these tests; no log may ever show it
-PATIENCE = 60.0  # seconds it may take to start or to end
+PATIENCE = 240.0  # seconds it may take to start or to end
 UNPRIVILEGED = ("postgres", "nobody")  # PostgreSQL refuses to run as root
 
 
@@ -92,7 +92,7 @@ class Cluster:
             password=PASSWORD,
             dbname=database,
             autocommit=True,
-            connect_timeout=10,
+            connect_timeout=60,
         )
 
     @contextmanager

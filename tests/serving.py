@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import random
 import re
 import socket
 import subprocess
@@ -18,7 +20,9 @@ ROOT = Path(__file__).parents[1]
 OURS = re.compile(rf'File "{re.escape(str(ROOT))}/(app|engine|puzzles)/')
 PANEL = Path(sys.executable).with_name("panel")  # the command that a reader types
 READY = b'"worker": "ready"'
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TICKLAB_COMMAND_SECONDS": "240"}  # a busy engine is no lost one
 PATIENCE = 240.0  # seconds a server may take to answer on a machine that is very busy
+LOWEST, PORTS = 12_000, 2_000  # ports of a test process: below those that the system gives to whoever asks
 
 
 class Serving:
@@ -45,7 +49,7 @@ class Serving:
 
     def start(self, *, ready: bytes = READY) -> None:
         """Start it and wait until its health says ``ready``."""
-        environment = os.environ | {"TICKLAB_DATA": str(self.folder / "data"), "OMP_NUM_THREADS": "1"}
+        environment = os.environ | ENVIRONMENT | {"TICKLAB_DATA": str(self.folder / "data")}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [str(PANEL), "serve", "app", "--port", str(self.port), *self.options],
@@ -74,21 +78,33 @@ class Serving:
         if self.process is None:
             return
         self.process.kill() if kill else self.process.terminate()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=PATIENCE)
         self.process = None
 
     def faults(self) -> list[str]:
         """Lines of the log in which an error passed through our own code."""
         return [line for line in self.log.read_text().splitlines() if OURS.search(line)]
 
+    def measure(self) -> None:
+        """Let it show its figures from its next start on."""
+        self.environment["TICKLAB_METRICS"] = f"127.0.0.1:{free_port()}"
+
+    def figure(self, name: str) -> int:
+        """One of the figures that it shows to Prometheus."""
+        text = Answer(f"http://{self.environment['TICKLAB_METRICS']}/metrics").text
+        return int(float(re.search(rf"^{name} (\S+)$", text, re.MULTILINE)[1]))  # type: ignore[index]
+
+    def wait_until_asked(self) -> None:
+        """Until its engine has something to do."""
+        give_up = time.monotonic() + PATIENCE
+        while self.figure("ticklab_engine_queue") == 0:
+            assert time.monotonic() < give_up, "nobody asked the engine"
+            time.sleep(0.05)
+
     def worker(self) -> int:
         """The process id of its engine."""
         assert self.process is not None
-        for children in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
-            for child in children.read_text().split():
-                if b"app.worker.child" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    return int(child)
-        raise LookupError("the server has no engine process")
+        return child_of(self.process.pid, b"app.worker.child")
 
 
 @contextmanager
@@ -102,14 +118,50 @@ def serving(folder: Path, **environment: str) -> Iterator[Serving]:
         server.stop()
 
 
+def child_of(parent: int, mark: bytes) -> int:
+    """The process id of a child whose command line has ``mark`` in it."""
+    for child in _children(parent):
+        with suppress(OSError):  # it has ended meanwhile
+            if mark in Path(f"/proc/{child}/cmdline").read_bytes():
+                return child
+    raise LookupError(f"no child of {parent} has {mark!r} in its command line")
+
+
+def _children(parent: int) -> Iterator[int]:
+    for children in Path(f"/proc/{parent}/task").glob("*/children"):
+        with suppress(OSError):  # that thread has ended meanwhile
+            yield from map(int, children.read_text().split())
+
+
+def is_alive(process: int) -> bool:
+    """Whether the process runs; one that has ended and was not collected does not."""
+    try:
+        return " Z " not in Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def _own_ports() -> Iterator[int]:
+    """Every other port of this test process, round and round: no other process of these tests has them."""
+    first = LOWEST + PORTS * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 10)
+    start = random.SystemRandom().randrange(0, PORTS, 2)
+    yield from itertools.islice(itertools.cycle(range(first, first + PORTS, 2)), start // 2, None)
+
+
+_ports = _own_ports()
+
+
 def free_port() -> int:
-    """A port on which nobody listens, nor on the next one, where the teacher's page is."""
-    while True:
-        with socket.socket() as learners, socket.socket() as teachers, suppress(OSError, OverflowError):
-            learners.bind(("127.0.0.1", 0))
-            port = int(learners.getsockname()[1])
+    """A port on which nobody listens, nor on the next one, where the teacher's page is.
+
+    A port that the system picks may be somebody else's before the server has it, or while it is restarted.
+    """
+    for port in _ports:
+        with socket.socket() as learners, socket.socket() as teachers, suppress(OSError):
+            learners.bind(("127.0.0.1", port))
             teachers.bind(("127.0.0.1", port + 1))
             return port
+    raise OSError("there is no free port")
 
 
 class Answer:
@@ -117,7 +169,7 @@ class Answer:
 
     def __init__(self, url: str, **headers: str) -> None:
         try:
-            with urlopen(Request(url, headers=headers), timeout=30) as answer:
+            with urlopen(Request(url, headers=headers), timeout=PATIENCE) as answer:
                 self.status, self.headers, self.body = answer.status, answer.headers, answer.read()
         except HTTPError as error:
             with error:

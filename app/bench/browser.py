@@ -42,6 +42,18 @@ FILL = """() => {
 """Answer every question with something."""
 
 
+SENT = """() => {
+  const playing = window.playing = { on: false, sent: 0 }
+  window.addEventListener("ticklab:tick", ({ detail }) => { playing.on = detail.playing })
+  const send = WebSocket.prototype.send
+  WebSocket.prototype.send = function (...message) {
+    playing.sent += playing.on
+    return send.apply(this, message)
+  }
+}"""
+"""Count what is sent while the run plays; when it has come to its end it does not."""
+
+
 class NoBrowser(RuntimeError):
     """There is no browser to measure with."""
 
@@ -73,7 +85,6 @@ class Watch:
         self.context = context
         self.server = server
         self.crowd = crowd
-        self.sent = 0
         self.seen = Browser()
 
     async def look(self, steps: int) -> Browser:
@@ -81,7 +92,6 @@ class Watch:
             root = self.server.page.removesuffix("/app")
             await self.context.request.get(f"{root}/?code={self.server.code}")
         page = await self.context.new_page()
-        page.on("websocket", lambda socket: socket.on("framesent", self._count))
         traffic = await Traffic.of(page)
         began = asyncio.get_running_loop().time()
         await page.goto(self.crowd.page)
@@ -97,9 +107,6 @@ class Watch:
         await self._step(page, steps)
         await self._play(page)
         return self.seen
-
-    def _count(self, _: object) -> None:
-        self.sent += 1
 
     async def _predict(self, page: Any) -> None:
         await page.locator("[data-command=read]").click()
@@ -131,10 +138,10 @@ class Watch:
         await page.keyboard.press("Home")
         await until(page, "window.ticklab.tick === -1")
         await page.wait_for_timeout(SETTLED)
-        before = self.sent
+        await page.evaluate(SENT)
         await page.locator("#run button.play").click()
         await until(page, f"window.ticklab.tick >= {last - 1}")
-        self.seen.sent, self.seen.played_ticks = self.sent - before, int(last)
+        self.seen.sent, self.seen.played_ticks = int(await page.evaluate("window.playing.sent")), int(last)
 
 
 async def until(page: Any, expression: str) -> None:

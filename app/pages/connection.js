@@ -6,8 +6,8 @@ const HEALTH = "healthz" // answered when pages can be built
 const BEAT = 5000 // ms between two looks while all is well
 const DEAF = 6000 // ms an answer is waited for
 const PROBE = 2000 // ms between two looks for a server that is gone
-const HOPE = 4000 // ms the socket may take to come back once the server answers
-const FIRST = 30000 // ms a page may take to come to life
+const HOPE = 4000 // ms the socket may take to open again once the server answers
+const FIRST = 30000 // ms a page may take to come to life, also over a socket that has come back
 const AGAIN = [0, 5000, 15000] // ms before a page that did not come to life is asked for anew; then only offered
 const BACK = "ticklab:back" // this page was loaded anew by itself
 const TRIES = "ticklab:tries"
@@ -42,6 +42,8 @@ class Connection {
   constructor() {
     this.cut = false // Bokeh's socket is closed
     this.deaf = false // the socket seems open, but nobody answers
+    this.leaving = false // the page is being loaded anew: what is pressed now would be lost
+    this.came = new Set() // what has come back since the cut: the "socket", the "desk"
     this.shown = false
     this.socket = null
     one("#offline a").addEventListener("click", (event) => { event.preventDefault(); this.askedToReload() })
@@ -64,11 +66,12 @@ class Connection {
     }
   }
 
-  get lost() { return this.cut || this.deaf }
+  get lost() { return this.cut || this.deaf || this.leaving }
 
   /** The page is alive. After a reload that nobody asked for it says why it is a new one. */
   arrived() {
     kept.take(TRIES)
+    this.back("desk")
     one("#offline").hidden = !this.lost
     if (kept.take(BACK)) one("#status").textContent = one("#status").dataset.back
   }
@@ -76,12 +79,13 @@ class Connection {
   /** Follow `document`, the one of Bokeh's session. */
   follow(document) {
     document.on_event("connection_lost", (_, { connection }) => this.socketLost(connection.deref()))
-    document.on_event("client_reconnected", () => this.socketBack())
+    document.on_event("client_reconnected", () => this.back("socket"))
   }
 
   socketLost(socket) {
     this.socket = socket ?? this.socket
     forgetHalf(this.socket)
+    this.came.clear()
     if (this.cut) return
     this.cut = true
     this.answered = 0
@@ -89,7 +93,10 @@ class Connection {
     this.probe()
   }
 
-  socketBack() {
+  /** A socket is not enough: only the desk knows whether its session is still the one of this page. */
+  back(what) {
+    this.came.add(what)
+    if (!this.cut || this.came.size < 2) return
     this.cut = this.deaf = false
     this.mark()
   }
@@ -112,7 +119,8 @@ class Connection {
     if (!this.cut) return
     const there = await answers(HEALTH)
     if (!this.cut) return
-    if (there && this.answered && Date.now() - this.answered >= HOPE) {
+    const patience = this.socket?.socket?.readyState === WebSocket.OPEN ? FIRST : HOPE
+    if (there && this.answered && Date.now() - this.answered >= patience) {
       this.reload()
       return
     }
@@ -125,6 +133,8 @@ class Connection {
   }
 
   reload() {
+    this.leaving = true
+    this.mark()
     kept.set(BACK, "1")
     location.reload()
   }

@@ -137,6 +137,10 @@ class Desk {
 
   show({ first = false } = {}) {
     const state = this.model.state
+    if (!first && state.reload) { // nothing more is done on this page
+      location.reload()
+      return
+    }
     const before = document.documentElement.dataset.step
     if (state.locked && document.documentElement.dataset.locked !== "true") one("details.rules").open = false
     Object.assign(document.documentElement.dataset, { step: state.step, locked: String(state.locked) })
@@ -152,7 +156,6 @@ class Desk {
       one("#observe-form button").hidden = true
     }
     if (!first && before !== state.step) this.arrive(state.step)
-    if (!first && state.reload) location.reload()
   }
 
   /** The mark of this exercise in the list, and how far the path is walked. */

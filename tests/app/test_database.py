@@ -21,7 +21,7 @@ from app.store import Place, StoreError, open_store, schema
 from app.store.database import PRAGMAS, engine_of, known_revisions, make_engine, revision
 from tests.databases import both_new, postgresql
 from tests.postgres import PASSWORD, Cluster
-from tests.serving import free_port
+from tests.serving import PATIENCE, free_port
 
 START = """
 from app.settings import read_settings
@@ -68,7 +68,7 @@ def python(settings: Settings, script: str, *arguments: str) -> subprocess.Popen
 
 def ended(process: subprocess.Popen[str]) -> int:
     """Its exit status; it is waited for, and what it still says is read."""
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     return process.returncode
 
 

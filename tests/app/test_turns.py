@@ -21,6 +21,7 @@ from app.worker.spec import Advanced
 from engine import Request, Service, simulate
 from engine.traces import main_trace
 from puzzles import fields, load, runs
+from tests.serving import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 TRACE = tuple(main_trace())
@@ -58,7 +59,7 @@ class Watched(Worker):
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def process() -> AsyncIterator[Watched]:
-    started = Watched(Settings(data=Path("unused"), command_seconds=120))
+    started = Watched(Settings(data=Path("unused"), command_seconds=PATIENCE))
     await started.start()
     yield started
     await started.close()

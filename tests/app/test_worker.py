@@ -17,6 +17,7 @@ from app.worker import Runs, RunSpec, Worker, WorkerBusy, WorkerLost, WorkerRefu
 from app.worker.client import child_environment
 from engine import Request, Service, simulate
 from engine.traces import main_trace
+from tests.serving import PATIENCE, is_alive
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 TRACE = tuple(main_trace())
@@ -28,7 +29,7 @@ def spec(weights: str = "fp32", **service: object) -> RunSpec:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def worker() -> AsyncIterator[Worker]:
-    started = Worker(Settings(data=Path("unused"), command_seconds=30))
+    started = Worker(Settings(data=Path("unused"), command_seconds=PATIENCE))
     await started.start()
     yield started
     await started.close()
@@ -176,18 +177,16 @@ async def test_it_ends_with_the_server() -> None:
         "async def main():\n"
         "    worker = Worker(Settings(data=Path('unused')))\n"
         "    await worker.start(); print(worker.process.pid, flush=True)\n"
-        "    await asyncio.sleep(60)\n"
+        "    await asyncio.sleep(600)\n"
         "asyncio.run(main())"
     )
     server = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=-1)
     child = int(await server.stdout.readline())
     server.kill()
     await server.wait()
-    for _ in range(100):
-        if not Path(f"/proc/{child}").exists():
-            return
-        await asyncio.sleep(0.05)
-    pytest.fail("the worker outlived its server")
+    async with asyncio.timeout(PATIENCE):
+        while is_alive(child):
+            await asyncio.sleep(0.05)
 
 
 async def test_a_server_that_is_gone_before_the_worker_is_ready_is_no_error() -> None:

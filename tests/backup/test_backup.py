@@ -17,6 +17,7 @@ from app.store import Place, Store, schema
 from app.store.database import known_revisions, revision, upgrade
 from tests.databases import POSTGRESQL, SQLITE
 from tests.rows import content, fill
+from tests.serving import PATIENCE
 
 KINDS = (SQLITE, POSTGRESQL)
 NewEngine = Callable[[str], Engine]
@@ -139,7 +140,7 @@ def test_it_is_one_moment_while_others_write(new_engine: NewEngine, file: Path, 
     writer.start()
     try:
         for number in range(5):
-            written.acquire()
+            assert written.acquire(timeout=PATIENCE)
             counts = backup(engine, file.with_name(f"{number}.jsonl"))
             assert counts["attempts"] == counts["drafts"] > 0
     finally:

@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from contextlib import suppress
 from http.cookiejar import Cookie, CookieJar
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from app.classroom.keys import keys_in
 from app.settings import Settings
 from app.store import Place, Store, open_store
 from puzzles import fields, load, solve
-from tests.serving import PATIENCE, READY, ROOT, Answer, Serving, free_port
+from tests.serving import ENVIRONMENT, PATIENCE, READY, ROOT, Answer, Serving, child_of, free_port, is_alive
 
 TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
 
@@ -32,7 +33,7 @@ class ClassServing(Serving):
         self.teacher = f"http://127.0.0.1:{self.teacher_port}"
 
     def start(self, *, ready: bytes = READY) -> None:
-        environment = os.environ | {"TICKLAB_DATA": str(self.folder / "data"), "OMP_NUM_THREADS": "1"}
+        environment = os.environ | ENVIRONMENT | {"TICKLAB_DATA": str(self.folder / "data")}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "app", *self.ports, *self.options],
@@ -43,6 +44,18 @@ class ClassServing(Serving):
             )
         self._wait(ready)
         self.wait_for_teacher()
+
+    def stop(self, *, kill: bool = False) -> None:
+        """End both servers: the teacher's notices the end of its parent, and holds its port until then."""
+        teacher = 0
+        if self.process is not None:
+            with suppress(LookupError):
+                teacher = self.teacher_process()
+        super().stop(kill=kill)
+        give_up = time.monotonic() + PATIENCE
+        while teacher and is_alive(teacher):
+            assert time.monotonic() < give_up, "the teacher's server outlives its parent"
+            time.sleep(0.05)
 
     @property
     def ports(self) -> list[str]:
@@ -70,15 +83,6 @@ class ClassServing(Serving):
         return open_store(Settings(data=self.folder / "data"))
 
 
-def child_of(parent: int, mark: bytes) -> int:
-    """The process id of a child whose command line has ``mark`` in it."""
-    for children in Path(f"/proc/{parent}/task").glob("*/children"):
-        for child in children.read_text().split():
-            if mark in Path(f"/proc/{child}/cmdline").read_bytes():
-                return int(child)
-    raise LookupError(f"no child of {parent} has {mark!r} in its command line")
-
-
 class Reply:
     """What a request got, whatever its status."""
 
@@ -103,7 +107,7 @@ class Visitor:
 
     def send(self, request: urllib.request.Request) -> Reply:
         try:
-            with self._opener.open(request, timeout=30) as answer:
+            with self._opener.open(request, timeout=PATIENCE) as answer:
                 return Reply(answer.status, answer.headers, answer.read(), answer.url)
         except urllib.error.HTTPError as error:
             with error:

@@ -17,6 +17,7 @@ def test_the_board_follows_the_class(
 ) -> None:
     number = 900 + len(language) + (language == "zh")
     context = browser.new_context()
+    context.set_default_timeout(120_000)
     complaints: list[str] = []
     try:
         page = context.new_page()
@@ -30,7 +31,7 @@ def test_the_board_follows_the_class(
         store = school.store()
         lock(store, number, why="<img src=x onerror=alert(1)>", confidence=4, static__R02__ttft=88.8)
         store.close()
-        expect(page.locator(".big strong").first).to_have_text(str(before + 1), timeout=10_000)
+        expect(page.locator(".big strong").first).to_have_text(str(before + 1))
         page.locator("#whys summary").click()
         expect(page.locator("#whys li").last).to_have_text("<img src=x onerror=alert(1)>")
         expect(page.get_by_role("link", name=hide)).to_be_visible()
@@ -46,6 +47,7 @@ def test_the_board_follows_the_class(
 def test_two_teachers_see_the_same_buttons(school: ClassServing, keys: Keys, browser: Browser) -> None:
     """What one decides, the other's page has: no button of it tells of a phase that is over."""
     context = browser.new_context()
+    context.set_default_timeout(120_000)
     try:
         one, two = context.new_page(), context.new_page()
         one.goto(f"{school.teacher}/teach?key={keys.teacher}")
@@ -54,12 +56,12 @@ def test_two_teachers_see_the_same_buttons(school: ClassServing, keys: Keys, bro
         for phase in ("discuss", "run"):
             one.click(f"button[name=phase][value={phase}]")
             for page in (one, two):
-                expect(page.locator("[aria-current=step]")).to_have_attribute("value", phase, timeout=20_000)
+                expect(page.locator("[aria-current=step]")).to_have_attribute("value", phase)
         two.get_by_role("button", name="Everyone to tick 0").click()
-        expect(one.get_by_role("button", name="One tick on")).to_have_attribute("value", "1", timeout=20_000)
+        expect(one.get_by_role("button", name="One tick on")).to_have_attribute("value", "1")
         one.get_by_role("button", name="Release").click()
         expect(two.get_by_role("button", name="Everyone to tick 0")).to_be_visible(timeout=20_000)
         one.click("button[name=phase][value=free]")
-        expect(two.locator("[aria-current=step]")).to_have_attribute("value", "free", timeout=20_000)
+        expect(two.locator("[aria-current=step]")).to_have_attribute("value", "free")
     finally:
         context.close()

@@ -20,6 +20,7 @@ from puzzles import fields, load
 from tests.app.secrets import betrayed
 from tests.app.socket_client import TOKEN, SocketClient, roots
 from tests.classroom.running import ClassServing, Teacher, Visitor, lock, right_answers
+from tests.serving import PATIENCE
 
 DATABASE = b'"database": true'  # enough where nobody runs anything
 
@@ -144,7 +145,7 @@ async def test_no_forged_message_brings_a_run_before_its_phase(school: ClassServ
             assert betrayed("\n".join(client.heard) + client.html) == []
     store = school.store()
     place = store.predictions()[-1].place
-    async with asyncio.timeout(60):  # the last lock may be on its way still
+    async with asyncio.timeout(PATIENCE):  # the last lock may be on its way still
         while [one.vote for one in store.votes(place)] != [1, 2]:
             await asyncio.sleep(0.1)
     assert (store.progress(place).known, store.progress(place).observed) == (0, None)
@@ -152,7 +153,7 @@ async def test_no_forged_message_brings_a_run_before_its_phase(school: ClassServ
     teacher.direct(phase="run")
     async with SocketClient(school.page, learner) as client:
         await client.event(roots(client.document)["player"]["id"], {"type": "end"})
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not betrayed("\n".join(client.heard)):
                 await client.ask("PULL-DOC-REQ", {})
     teacher.direct(phase="free")
@@ -229,6 +230,6 @@ def test_a_restart_loses_nobody(own: ClassServing) -> None:
 def test_it_ends_when_it_is_asked_to(own: ClassServing) -> None:
     assert own.process is not None
     own.process.send_signal(signal.SIGTERM)
-    own.process.wait(timeout=20)
+    own.process.wait(timeout=PATIENCE)
     own.process = None
     assert own.faults() == [], own.log.read_text()

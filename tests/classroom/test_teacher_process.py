@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.classroom.running import ClassServing, Teacher, Visitor
-from tests.serving import PATIENCE, ROOT
+from tests.serving import PATIENCE, ROOT, is_alive
 
 DATABASE = b'"database": true'
 LOADED = """
@@ -29,14 +29,6 @@ def own(tmp_path: Path) -> Iterator[ClassServing]:
     server.start(ready=DATABASE)
     yield server
     server.stop()
-
-
-def is_alive(process: int) -> bool:
-    """Whether the process runs; one that has ended and was not collected does not."""
-    try:
-        return " Z " not in Path(f"/proc/{process}/stat").read_text()
-    except FileNotFoundError:
-        return False
 
 
 def until(true: Callable[[], bool], what: str) -> None:
@@ -64,7 +56,7 @@ def test_it_ends_with_the_learners_server_however_that_ends(own: ClassServing, h
     assert own.process is not None
     child = own.teacher_process()
     own.process.send_signal(how)
-    own.process.wait(timeout=30)
+    own.process.wait(timeout=PATIENCE)
     own.process = None
     until(lambda: not is_alive(child), "the teacher's server outlives its parent")
 

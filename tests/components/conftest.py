@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,14 +12,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.serving import PATIENCE, free_port
+
 READY = "window.Bokeh && Bokeh.documents.length && Bokeh.documents.every((one) => one.is_idle)"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture(scope="session")
@@ -39,16 +32,17 @@ def harness() -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 def _wait(address: str, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(120):
+    give_up = time.monotonic() + PATIENCE
+    while time.monotonic() < give_up:
         assert process.poll() is None, "the harness ended before it answered"
         try:
-            with urllib.request.urlopen(address, timeout=5):
+            with urllib.request.urlopen(address, timeout=PATIENCE):
                 return
-        except (urllib.error.URLError, TimeoutError):
+        except OSError:
             time.sleep(0.25)
     raise TimeoutError(address)
 
@@ -82,6 +76,13 @@ class Visit:
         self.ready()
         return self.page
 
+    def until_quiet(self) -> None:
+        """Wait until it has nothing more to send."""
+        before = -1
+        while len(self.sent) != before:
+            before = len(self.sent)
+            self.page.wait_for_timeout(500)
+
     def ready(self) -> None:
         self.page.wait_for_function(READY)
         expect(self.page.locator(".lab-player button.step")).to_be_attached()
@@ -95,7 +96,7 @@ def visitor(browser: Browser, harness: str) -> Iterator[Callable[..., Visit]]:
 
     def make(**options: Any) -> Visit:
         context = browser.new_context(**options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(120_000)
         visits.append(Visit(context.new_page(), harness))
         return visits[-1]
 

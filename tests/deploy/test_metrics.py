@@ -173,6 +173,6 @@ def started(folder: Path, *arguments: str, **environment: str) -> subprocess.Com
         env=os.environ | own | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,8 @@ def test_who_has_not_joined_is_sent_to_the_way_in(school: ClassServing) -> None:
     assert "summarization" not in stranger.text
     stranger.press("lock", **PLAN)
     assert stranger.page.url == f"{school.url}/"
-    assert school.store().predictions(exercise="design") == []
+    with closing(school.store()) as store:
+        assert store.predictions(exercise="design") == []
 
 
 def test_a_lock_shows_on_the_board_and_in_the_exports(school: ClassServing) -> None:

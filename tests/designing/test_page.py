@@ -32,7 +32,7 @@ def opened(browser: Browser, desk: Serving) -> Iterator[Open]:
 
     def make(language: str, **options: Any) -> Page:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(120_000)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda said: said.type in ("error", "warning") and loud.append(said.text))

@@ -12,7 +12,7 @@ from tests.app.socket_client import SocketClient, roots
 from tests.classroom.running import right_answers
 
 LOCKED = '"locked",true'  # the page is told that the prediction is locked
-PATIENCE = 60.0  # seconds to wait for what a server has to say
+PATIENCE = 240.0  # seconds to wait for what a server has to say
 
 
 class Learner(SocketClient):

@@ -45,6 +45,7 @@ async def learner(server, number, seats):
 async def main():
     server, seats = Server(read_settings()), asyncio.Semaphore(40)
     await asyncio.gather(*(learner(server, number, seats) for number in range(int(sys.argv[2]))))
+    await asyncio.to_thread(sys.stdin.read)  # it does not end by itself before it can be killed
 
 asyncio.run(main())
 """
@@ -58,7 +59,8 @@ def attend(settings: Settings, day: int, *, kill_after: int | None) -> list[tupl
         "PYTHONPATH": str(ROOT),
     }
     command = [sys.executable, "-c", CLASS, str(day), str(LEARNERS)]
-    server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    server = subprocess.Popen(command, env=environment, text=True, **pipes)
     assert server.stdout is not None
     lines = [server.stdout.readline() for _ in range(kill_after or 0)]
     if kill_after is not None:

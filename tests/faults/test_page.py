@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any
 
 import pytest
@@ -47,11 +47,9 @@ def pragma(server: Server, statement: str, back: str) -> Iterator[None]:
 def locked(server: Server, _: Cluster | None) -> Iterator[None]:
     """Another process writes for longer than one waits (made shorter, so that the test is)."""
     other = sqlite3.connect(server.settings.data / DATABASE, isolation_level=None)
-    with pragma(server, "PRAGMA busy_timeout=50", "PRAGMA busy_timeout=5000"):
+    with closing(other), pragma(server, "PRAGMA busy_timeout=50", "PRAGMA busy_timeout=5000"):
         other.execute("BEGIN IMMEDIATE")
         yield
-        other.execute("ROLLBACK")
-    other.close()
 
 
 @contextmanager
@@ -119,12 +117,17 @@ def forbidden(server: Server, cluster: Cluster | None) -> Iterator[None]:
     """PostgreSQL lets nothing be written."""
     assert cluster is not None
     name = server.store.engine.url.database
-    for value in ("on", "off"):
+
+    def let(read_only: str) -> None:
         with cluster.connect() as other:
-            other.execute(f"alter database {name} set default_transaction_read_only = {value}")
+            other.execute(f"alter database {name} set default_transaction_read_only = {read_only}")
             other.execute(f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'")
-        if value == "on":
-            yield
+
+    let("on")
+    try:
+        yield
+    finally:
+        let("off")
 
 
 @contextmanager

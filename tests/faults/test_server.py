@@ -27,6 +27,7 @@ Fault = Callable[[Serving, Cluster], AbstractContextManager[None]]
 @pytest.fixture(scope="module")
 def on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     server = Serving(tmp_path_factory.mktemp("sqlite"))
+    server.measure()
     server.start()
     yield server
     server.stop()
@@ -171,6 +172,7 @@ async def test_a_killed_engine_is_one_line_of_the_log_and_learners_are_told(on_s
         worker = on_sqlite.worker()
         os.kill(worker, signal.SIGSTOP)
         await learner.step()
+        on_sqlite.wait_until_asked()
         os.kill(worker, signal.SIGKILL)
         await learner.hear(app_words("en")("run.error.lost"))
         learner.heard.clear()

@@ -12,7 +12,7 @@ import pytest
 from app.settings import DATABASE
 from tests.faults.test_server import without_driver
 from tests.postgres import PASSWORD, Cluster
-from tests.serving import ROOT, free_port
+from tests.serving import PATIENCE, ROOT, free_port
 
 AWAY = f"postgresql://lab:{PASSWORD}@127.0.0.1"
 
@@ -26,7 +26,7 @@ def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Compl
         env=plain | {"LANG": "C"} | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -144,7 +145,7 @@ def own(tmp_path: Path) -> Iterator[ClassServing]:
 
 async def test_a_class_that_comes_and_goes_leaves_few_lines(own: ClassServing) -> None:
     """Ten learners, wrong addresses, a wrong code, forged messages: three lines, and none has a secret."""
-    start = own.log.read_text()
+    start, began = own.log.read_text(), time.monotonic()
     keys = keys_in(own.folder / "data")
     secrets = [keys.session, keys.cookie]
     for number in range(10):
@@ -164,9 +165,10 @@ async def test_a_class_that_comes_and_goes_leaves_few_lines(own: ClassServing) -
     assert text.startswith(start)
     _greeting, _, log = text.partition("\n20")
     said = [line[21:] for line in f"20{log}".splitlines() if STAMP.match(line)]
-    assert len(said) == 3, said
+    minutes = int((time.monotonic() - began) // 60)
+    assert 3 <= len(said) <= 3 + minutes, said  # what anybody can cause is told once a minute
     assert said[0].startswith("The lab is open. Predictions are kept in the file ")
     assert said[1] == "The engine is ready."
-    assert said[2].startswith("A message that the page never sends was refused")
+    assert all(one.startswith("A message that the page never sends was refused") for one in said[2:])
     for secret in (*secrets, keys.teacher, keys.join):
         assert secret not in log

@@ -7,12 +7,13 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from app.bench.learner import Learner
 from app.settings import Settings
-from app.store import Place, open_store
+from app.store import Place, Store, open_store
 from app.web.identity import LEARNER
 from tests.serving import Serving, serving
 
@@ -23,9 +24,10 @@ PATIENCE = 240.0  # seconds for one answer: sixty learners on a busy machine
 class Marked:
     """A learner whose every answer and reason can be told from all others'."""
 
-    def __init__(self, number: int, page: str) -> None:
+    def __init__(self, number: int, page: str, store: Store) -> None:
         self.number = number
         self.page = page
+        self.store = store  # the server's, to look into
         self.figure = f"0.7{number:02}135"  # of no run: all of its times are in steps of a millisecond
         self.mark = f"mark-{number:02}-{random.Random(number).randbytes(6).hex()}"
         self.cookie = ""
@@ -47,6 +49,15 @@ class Marked:
                 await self._do(deed, learner)
             self.heard += learner.client.heard
             await learner.leave()
+            if "draft" in deeds:
+                await self._kept()
+
+    async def _kept(self) -> None:
+        """Wait until the server has kept what was typed last: a draft is not answered, as a lock is."""
+        place = Place(self.id, "main", 1)
+        async with asyncio.timeout(PATIENCE):
+            while self.store.draft(place).why != f"because {self.mark}":
+                await asyncio.sleep(0.05)
 
     async def _do(self, deed: str, learner: Learner) -> None:
         if deed == "read":
@@ -81,13 +92,14 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 @pytest.fixture
 def crowd(own: Serving) -> list[Marked]:
     """All of them, after their lessons."""
-    marked = [Marked(number, own.page) for number in range(LEARNERS)]
 
     async def lessons() -> None:
         gate = asyncio.Semaphore(8)  # pages are built one after the other anyway
         await asyncio.gather(*(one.lesson(gate) for one in marked))
 
-    asyncio.run(lessons())
+    with closing(open_store(Settings(data=own.folder / "data"))) as store:
+        marked = [Marked(number, own.page, store) for number in range(LEARNERS)]
+        asyncio.run(lessons())
     return marked
 
 

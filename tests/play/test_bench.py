@@ -18,13 +18,14 @@ from app.play.spec import Figures, Going, Job, Switches
 from app.settings import Settings
 from app.worker import WorkerError, WorkerLost, WorkerRefused, WorkerTimeout
 from tests.play.sheets import endless, only, sheet, ticks
+from tests.serving import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def bench() -> AsyncIterator[Bench]:
-    started = Bench(Settings(data=Path("unused"), command_seconds=60))
+    started = Bench(Settings(data=Path("unused"), command_seconds=PATIENCE))
     yield started
     await started.close()
 
@@ -98,7 +99,7 @@ async def test_a_process_that_is_killed_is_started_again(bench: Bench) -> None:
 
 
 async def test_a_job_of_a_process_that_is_gone_is_lost() -> None:
-    bench = Bench(Settings(data=Path("unused"), command_seconds=60))
+    bench = Bench(Settings(data=Path("unused"), command_seconds=PATIENCE))
     long = bench.news(Job("play", endless(), "en"))
     await anext(long)
     await bench.close()

@@ -19,6 +19,7 @@ from app.worker import WorkerRefused
 from engine import Service, simulate
 from engine.traces import main_trace
 from tests.play.sheets import endless, rows, setup, sheet
+from tests.serving import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
     folder: Path = tmp_path_factory.mktemp("play")
-    made = Server(Settings(data=folder, command_seconds=60))
+    made = Server(Settings(data=folder, command_seconds=PATIENCE))
     yield made
     await made.close()
 
@@ -41,7 +42,7 @@ async def until(play: Play, *names: str, when: Any) -> None:
     came = asyncio.Event()
     watcher = play.param.watch(lambda _: came.set() if when() else None, list(names))
     if not when():
-        await asyncio.wait_for(came.wait(), 60)
+        await asyncio.wait_for(came.wait(), PATIENCE)
     play.param.unwatch(watcher)
 
 
@@ -66,7 +67,7 @@ async def test_a_stop_acts_while_the_run_goes_on(play: Play) -> None:
     assert play.state == "stopped"  # at once, not when the process answers
     reached = play.tick
     assert 0 < reached < 1_000_000
-    await asyncio.wait_for(running, 60)
+    await asyncio.wait_for(running, PATIENCE)
     assert (play.state, play.tick, play.figures) == ("stopped", reached, None)
 
 
@@ -75,7 +76,7 @@ async def test_after_a_stop_the_next_run_is_a_fresh_one(play: Play, server: Serv
     await until(play, "tick", when=lambda: play.tick > 0)
     play.stop()
     await play.play(sheet())
-    await asyncio.wait_for(running, 60)
+    await asyncio.wait_for(running, PATIENCE)
     fresh = Play(server=server, language="en")
     await fresh.play(sheet())
     assert play.figures == fresh.figures
@@ -87,7 +88,7 @@ async def test_the_last_run_asked_for_is_the_one_shown(play: Play) -> None:
     first = asyncio.create_task(play.play(endless()))
     await until(play, "tick", when=lambda: play.tick > 0)
     await play.play(sheet())
-    await asyncio.wait_for(first, 60)
+    await asyncio.wait_for(first, PATIENCE)
     assert play.state == "done"
     assert play.figures is not None
     assert play.figures.known == 19
@@ -140,7 +141,7 @@ async def test_a_generation_of_two_thousand_tokens_is_stopped(play: Play) -> Non
     play.stop()
     assert (play.state, play.figures) == ("stopped", None)
     reached = play.tick
-    await asyncio.wait_for(running, 60)
+    await asyncio.wait_for(running, PATIENCE)
     assert play.tick == reached < 667
     await play.play(sheet(of={"engine": "fp32", "mode": "compare"}))
     assert play.figures is not None

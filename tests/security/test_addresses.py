@@ -11,7 +11,7 @@ import pytest
 from app.classroom.keys import Keys
 from tests.classroom.running import ClassServing, Visitor
 from tests.security.hostile import HOSTILE, intruders
-from tests.serving import Serving
+from tests.serving import PATIENCE, Serving
 
 UP = (
     "../",
@@ -50,7 +50,7 @@ ENDPOINTS = (
 
 def raw(server: Serving, request: bytes) -> bytes:
     """What the server answers to these very bytes."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as line:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
         found = b""
         with suppress(ConnectionError):  # it may hang up before it has read all
             line.sendall(request)

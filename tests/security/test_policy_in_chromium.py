@@ -62,7 +62,7 @@ def test_the_whole_exercise_stays_within_its_policy(learner: Learner) -> None:
     learner.run()
     learner.find("#run button.play").click()
     learner.page.get_by_role("button", name=component_words("en")("component.quantization.show")).click()
-    expect(learner.find("#sides canvas").first).to_be_visible(timeout=60_000)
+    expect(learner.find("#sides canvas").first).to_be_visible(timeout=180_000)
     learner.find("#theme").select_option("dark")
     learner.observe()
     assert violations(learner.page) == []

@@ -15,7 +15,7 @@ from tornado.web import create_signed_value
 from app.classroom.gate import DAYS, JOINED, TEACHER, Gate
 from app.classroom.keys import Keys, keys_in
 from tests.classroom.running import ClassServing, Visitor
-from tests.serving import ROOT, free_port
+from tests.serving import PATIENCE, ROOT, free_port
 
 HOUR = 3600
 
@@ -36,7 +36,7 @@ def stopped(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"TICKLAB_DATA": str(folder / "data"), "LANG": "C"}
     command = [sys.executable, "-m", "app", "--port", str(free_port()), *arguments]
     return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 

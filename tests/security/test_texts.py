@@ -18,7 +18,7 @@ from app.texts import tidy
 from tests.app.socket_client import SocketClient, plain, roots
 from tests.classroom.running import ClassServing, Teacher, right_answers
 from tests.security.hostile import HOSTILE, SPREADSHEET, intruders
-from tests.serving import Serving
+from tests.serving import PATIENCE, Serving
 
 FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@＝＋－＠]")
 
@@ -41,7 +41,7 @@ def test_ordinary_texts_stay_as_they_are() -> None:
 
 async def kept_draft(lab: Serving, cookie: str) -> dict[str, str]:
     """What a page that is loaded anew has of it; it may still be on its way to the database."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
             page = SocketClient(lab.page, cookie)
             async with page:

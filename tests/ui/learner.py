@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Route, expect
 
 from app.settings import Settings
-from app.store import Attempt, Progress, open_store
+from app.store import Attempt, Draft, Progress, open_store
 from tests.serving import Serving
 from tests.ui.waiting import wait_without_eval
 
-PATIENCE = 15_000  # ms
+PATIENCE = 120_000  # ms
 REQUIRED = {
     "immediate.R02.ttft": "1.20",
     "static.R02.ttft": "0.43",
@@ -23,7 +24,7 @@ REQUIRED = {
     "slow.R03.tpot": "1",
     "slow.R04.tpot": "1",
 }
-FRAMES = "window.ticklab.runs.map((run) => run.strip.frames.length)"
+KNOWN = "Math.max(0, ...window.ticklab.runs.map((run) => run.strip.frames.length))"
 FOCUSED = """() => {
   let element = document.activeElement
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
@@ -145,7 +146,11 @@ class Learner:
 
     def known(self) -> int:
         """Ticks that the browser has."""
-        return int(self.page.evaluate(f"Math.max(0, ...{FRAMES})"))
+        return int(self.page.evaluate(KNOWN))
+
+    def knows(self, count: int) -> None:
+        """Wait until the browser has the first ``count`` ticks, and no more."""
+        self.page.wait_for_function(f"count => window.ticklab && {KNOWN} === count", arg=count)
 
     def tick(self) -> int:
         """The tick the page shows."""
@@ -157,20 +162,28 @@ class Learner:
 
     def kept_tick(self, tick: int, exercise: str = "main") -> None:
         """Wait until the server has kept that this learner looks at ``tick``."""
+        self._until(lambda: self._kept(exercise)[1].tick == tick, f"tick {tick}")
+
+    def kept_draft(self, exercise: str = "main", **texts: str) -> None:
+        """Wait until the server has kept what was typed; two underscores for a dot."""
+        wanted = {key.replace("__", "."): text for key, text in texts.items()}.items()
+        self._until(lambda: wanted <= self._kept(exercise)[2].answers.items(), f"the draft {texts}")
+
+    def _until(self, true: Callable[[], bool], what: str) -> None:
         for _ in range(PATIENCE // 100):
-            if self._kept(exercise)[1].tick == tick:
+            if true():
                 return
             self.page.wait_for_timeout(100)
-        raise AssertionError(f"the server never kept tick {tick}")
+        raise AssertionError(f"the server never kept {what}")
 
-    def _kept(self, exercise: str) -> tuple[Attempt, Progress]:
-        """The newest attempt and its progress, read from the server's store."""
+    def _kept(self, exercise: str) -> tuple[Attempt, Progress, Draft]:
+        """The newest attempt, its progress and what is typed in it, read from the server's store."""
         cookies = {cookie["name"]: cookie["value"] for cookie in self.context.cookies()}
         store = open_store(Settings(data=self.server.folder / "data"))
         try:
             attempt = store.latest(cookies["ticklab_learner"], exercise)
             assert attempt is not None
-            return attempt, store.progress(attempt.place)
+            return attempt, store.progress(attempt.place), store.draft(attempt.place)
         finally:
             store.close()
 

@@ -33,7 +33,7 @@ def test_a_draft_survives_a_reload(learner: Learner) -> None:
     learner.read()
     learner.find("#predict [name='static.R02.ttft']").fill("0.3")
     learner.find("#f-why").fill("the batch is closed")
-    learner.page.wait_for_timeout(1200)
+    learner.kept_draft(static__R02__ttft="0.3")
     learner.reload()
     learner.at("predict")
     expect(learner.find("#predict [name='static.R02.ttft']")).to_have_value("0.3")
@@ -43,7 +43,7 @@ def test_a_draft_survives_a_reload(learner: Learner) -> None:
 def test_a_draft_is_on_the_server_not_only_in_the_tab(learner: Learner) -> None:
     learner.read()
     learner.find("#predict [name='static.R02.ttft']").fill("0.3")
-    learner.page.wait_for_timeout(1200)
+    learner.kept_draft(static__R02__ttft="0.3")
     learner.page.evaluate("localStorage.clear()")
     other = learner.open(page=learner.new_page())
     expect(other.locator("#predict [name='static.R02.ttft']")).to_have_value("0.3")
@@ -60,7 +60,7 @@ def test_a_reload_keeps_lock_and_tick(learner: Learner) -> None:
     learner.at("run")
     learner.page.wait_for_function("window.ticklab.runs.length > 0")
     learner.page.wait_for_function("window.ticklab.tick === 2")
-    assert learner.known() == 5
+    learner.knows(5)
     expect(learner.find("#predict")).to_contain_text("0.43 s")
     expect(learner.find("#predict input")).to_have_count(0)
     learner.run()

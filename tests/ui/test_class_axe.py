@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from app.classroom.keys import keys_in
 from tests.classroom.running import ClassServing, Teacher, lock
+from tests.ui.learner import PATIENCE
 from tests.ui.test_page import findings
 
 pytestmark = pytest.mark.ui
@@ -58,6 +59,7 @@ def context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
     def make(scheme: str) -> BrowserContext:
         made.append(browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900}))
+        made[-1].set_default_timeout(PATIENCE)
         return made[-1]
 
     yield make

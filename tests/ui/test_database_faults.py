@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 from playwright.sync_api import expect
@@ -30,18 +31,16 @@ def test_a_lock_that_is_not_stored(own: Serving, learners: Callable[..., Learner
     learner.fill(static__R02__ttft="0.66")
     field = learner.find("#predict [name='static.R02.ttft']")
     button = learner.find("#predict button[type=submit]")
-    other = sqlite3.connect(own.folder / "data" / DATABASE, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    button.click()
-    note = learner.find("#predict .note")
-    expect(note).to_have_text(app_words(language)("unstored.lock"), timeout=30_000)
-    expect(note).to_have_attribute("role", "status")
-    expect(button).to_be_enabled()
-    expect(field).to_have_value("0.66")
-    expect(learner.find("html")).to_have_attribute("data-locked", "false")
-    learner.at("predict")
-    other.execute("ROLLBACK")
-    other.close()
+    with closing(sqlite3.connect(own.folder / "data" / DATABASE, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        button.click()
+        note = learner.find("#predict .note")
+        expect(note).to_have_text(app_words(language)("unstored.lock"))
+        expect(note).to_have_attribute("role", "status")
+        expect(button).to_be_enabled()
+        expect(field).to_have_value("0.66")
+        expect(learner.find("html")).to_have_attribute("data-locked", "false")
+        learner.at("predict")
     learner.lock()
     expect(learner.find("html")).to_have_attribute("data-locked", "true")
     learner.reload()

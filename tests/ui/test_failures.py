@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.serving import Serving, serving
+from tests.serving import Serving
 from tests.ui.cable import Cable
 from tests.ui.learner import Learner
 
 pytestmark = pytest.mark.ui
+BACK = 180_000  # ms
 LOST = [  # what a browser says of a server that is away
     "WebSocket",
     "websocket",
@@ -27,8 +28,13 @@ LOST = [  # what a browser says of a server that is away
 @pytest.fixture
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A server that this test may break."""
-    with serving(tmp_path_factory.mktemp("own")) as server:
+    server = Serving(tmp_path_factory.mktemp("own"))
+    server.measure()
+    try:
+        server.start()
         yield server
+    finally:
+        server.stop()
 
 
 def test_a_killed_engine_is_told_and_the_next_run_works(
@@ -39,7 +45,7 @@ def test_a_killed_engine_is_told_and_the_next_run_works(
     worker = own.worker()
     os.kill(worker, signal.SIGSTOP)
     learner.find("#run button.step").click()
-    learner.page.wait_for_timeout(500)
+    own.wait_until_asked()
     os.kill(worker, signal.SIGKILL)
     expect(learner.find("#run").get_by_role("alert")).to_contain_text("The engine process ended")
     assert learner.known() == 0
@@ -58,11 +64,10 @@ def test_a_server_that_comes_back_finds_everything(own: Serving, learners: Calla
     expect(learner.find("#offline")).to_be_visible()
     assert learner.page.evaluate("document.querySelector('#run').inert")
     own.start()
-    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
     learner.ready()
     learner.at("run")
-    learner.page.wait_for_function("window.ticklab.runs.length > 0")
-    assert learner.known() == 2
+    learner.knows(2)
     learner.run()
 
 
@@ -89,12 +94,12 @@ def test_a_short_cut_of_the_network_loses_nothing(
     expect(learner.find("#offline")).to_be_visible()
     learner.page.wait_for_timeout(3000)
     cabled.plug()
-    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
     learner.ready()
     learner.at("run")
-    learner.page.wait_for_function("window.ticklab.runs.length > 0")
+    learner.knows(1)
     learner.step()
-    assert learner.known() == 2
+    learner.knows(2)
     learner.run()
     learner.observe()
 
@@ -112,7 +117,7 @@ def test_a_long_cut_of_the_network_loses_nothing(
     learner.find("#f-why").fill("typed in the dark")
     learner.page.wait_for_timeout(35_000)
     cabled.plug()
-    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
     learner.ready()
     expect(learner.find("#f-why")).to_have_value("typed in the dark")
     learner.lock()
@@ -129,7 +134,7 @@ def test_what_is_typed_offline_is_kept(own: Serving, learners: Callable[..., Lea
     learner.find("#predict button[type=submit]").click()
     learner.at("predict")
     own.start()
-    expect(learner.find("#offline")).to_be_hidden(timeout=30_000)
+    expect(learner.find("#offline")).to_be_hidden(timeout=BACK)
     learner.ready()
     expect(learner.find("#predict [name='static.R02.ttft']")).to_have_value("0.66")
     learner.lock()

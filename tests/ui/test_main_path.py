@@ -16,6 +16,9 @@ from tests.ui.walking import answer, required, seen, to_the_verdict, type_answer
 
 pytestmark = pytest.mark.ui
 PATH = next(room.exercises for room in course().rooms if room.name == "path")
+# Another try is a page of its own: the page before it, which is left, does not begin it.
+WATCH = """() => new MutationObserver(() => sessionStorage.setItem("moved", "here"))
+  .observe(document.documentElement, { attributes: true, attributeFilter: ["data-step"] })"""
 MARKS = {"en": ("begun", "prediction locked", "verdict seen"), "zh": ("已开始", "预测已锁定", "已看对照")}
 
 
@@ -116,9 +119,11 @@ def test_the_list_says_how_far_each_exercise_is(
 
 def test_a_scored_try_that_is_all_right_is_marked(learner: Learner) -> None:
     to_the_verdict(learner, "tpot")
+    learner.page.evaluate(WATCH)
     learner.find("[data-command=again]").click()
     learner.at("read")
     learner.ready()
+    assert learner.page.evaluate("sessionStorage.getItem('moved')") is None
     seed = learner.server_seed("tpot")
     variant = load("tpot").variant(seed)
     correct = solve(variant)

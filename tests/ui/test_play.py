@@ -120,13 +120,14 @@ def test_a_run_that_is_stopped_and_run_again_goes_the_same_way(play: Player) -> 
 
 def test_two_thousand_tokens_of_the_engine_are_stopped(play: Player) -> None:
     play.compare()
-    play.set(trace=rows((f"R{n}", 0, 8, 500) for n in range(4)), pages="512", engine="fp32")
+    # Three times as many, so that a quick engine has not come to its end when a slow browser stops it.
+    play.set(trace=rows((f"R{n}", 0, 8, 500) for n in range(12)), pages="512", engine="fp32")
     play.press_run()
     play.page.wait_for_function(
         "Number(document.querySelector('#progress').textContent.match(/tick (\\d+)/)?.[1]) >= 16",
         timeout=120_000,
     )
-    assert 16 <= stop_in_time(play) < 667
+    assert 16 <= stop_in_time(play) < 2000
     play.find("#load-preset").click()
     play.set(engine="fp32", pages="")
     play.run()

@@ -28,7 +28,7 @@ def fits(learner: Learner, width: int) -> None:
     """No part is wider than a page of that width."""
     learner.page.set_viewport_size({"width": width, "height": 844})
     learner.page.wait_for_function("width => innerWidth === width", arg=width)
-    assert learner.page.evaluate("document.scrollingElement.scrollWidth") <= width
+    learner.page.wait_for_function("width => document.scrollingElement.scrollWidth <= width", arg=width)
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Locator, expect
 
 from tests.serving import Serving
-from tests.ui.learner import Learner
+from tests.ui.learner import PATIENCE, Learner
 
 pytestmark = pytest.mark.ui
 
@@ -73,6 +73,15 @@ def switch(learner: Learner, theme: str) -> None:
     learner.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+STILL = """new Promise((done) => {
+  let place = null, frames = 0
+  const look = () => {
+    frames = place === scrollY ? frames + 1 : 0
+    place = scrollY
+    frames > 9 ? done() : requestAnimationFrame(look)
+  }
+  look()
+})"""  # the page glides to where it is scrolled
 PLOTS = "[...Bokeh.index.query((one) => typeof one.request_repaint === 'function')]"
 FIGURES = f"""() => {PLOTS}.map((view) => {{
   const place = view.el.getBoundingClientRect()
@@ -92,16 +101,27 @@ def figures(learner: Learner) -> list[dict[str, Any]]:
     return sorted(found, key=lambda one: (one["place"][1], one["place"][0]))
 
 
+def painted(learner: Learner, paper: Colour) -> tuple[list[dict[str, Any]], list[Any]]:
+    """The figures and their pictures once they stand on ``paper``; as they are when they never do."""
+    for _ in range(PATIENCE // 100):
+        page = np.asarray(Image.open(io.BytesIO(learner.page.screenshot(full_page=True))).convert("RGB"))
+        found, pictures = figures(learner), []
+        for figure in found:
+            x, y, width, height = (round(part) for part in figure["place"])
+            pictures.append(page[y : y + height, x : x + width])
+        if all(commonest(picture) == paper for picture in pictures):
+            break
+        learner.page.wait_for_timeout(100)
+    return found, pictures
+
+
 def check_figures(learner: Learner, theme: str) -> None:
     """Ground, grid, text of the axes, series, legend and hover of every figure, as they are painted."""
     paper, line = computed(learner, "--paper"), computed(learner, "--line")
     assert (luminance(paper) < 0.2) == (theme == "dark")
-    page = np.asarray(Image.open(io.BytesIO(learner.page.screenshot(full_page=True))).convert("RGB"))
-    found = figures(learner)
+    found, pictures = painted(learner, paper)
     assert len(found) == 2
-    for figure in found:
-        x, y, width, height = (round(part) for part in figure["place"])
-        picture = page[y : y + height, x : x + width]
+    for figure, picture in zip(found, pictures, strict=True):
         left, top, wide, high = (round(part) for part in figure["frame"])
         inside = picture[top : top + high, left : left + wide]
         assert commonest(picture) == commonest(inside) == paper
@@ -120,6 +140,7 @@ def check_figures(learner: Learner, theme: str) -> None:
 def check_hover(learner: Learner, paper: Colour, theme: str) -> None:
     """The box that comes when the pointer is on a mark."""
     learner.find(".lab-quantization .holder").first.scroll_into_view_if_needed()
+    learner.page.evaluate(STILL)
     figure = figures(learner)[0]
     scrolled = learner.page.evaluate("[scrollX, scrollY]")
     learner.page.mouse.move(0, 0)
@@ -139,8 +160,8 @@ def check_hover(learner: Learner, paper: Colour, theme: str) -> None:
 
 def make_figures(learner: Learner) -> None:
     learner.find(".lab-quantization button").click()
-    expect(learner.find(".lab-quantization .holder").first).to_be_visible(timeout=120_000)
-    learner.page.wait_for_function(f"{PLOTS}.length >= 2", timeout=60_000)
+    expect(learner.find(".lab-quantization .holder").first).to_be_visible(timeout=180_000)
+    learner.page.wait_for_function(f"{PLOTS}.length >= 2", timeout=180_000)
 
 
 def test_c07_figures_follow_the_theme_whenever_it_is_switched(learner: Learner) -> None:

@@ -32,7 +32,7 @@ def test_who_takes_it_again_at_once_goes_behind_those_who_wait() -> None:
     with lock:
         order.append("again")
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=120)
     assert order == [0, 1, 2, 3, 4, "again"]
 
 
@@ -42,7 +42,7 @@ def test_its_owner_may_take_it_twice() -> None:
         with lock:
             thread = queue_up(lock, lambda: order.append("other"))
         order.append("owner")
-    thread.join(timeout=30)
+    thread.join(timeout=120)
     assert order == ["owner", "other"]
     assert lock.waiting == 0
 
@@ -53,7 +53,7 @@ def test_it_is_given_back_when_its_block_raises() -> None:
         raise KeyError
     with lock:
         thread = queue_up(lock, lambda: order.append("next"))
-    thread.join(timeout=30)
+    thread.join(timeout=120)
     assert order == ["next"]
 
 
@@ -81,10 +81,10 @@ def test_an_interrupted_thread_gives_up_its_turn(handed_over: bool, monkeypatch:
     with pytest.raises(KeyboardInterrupt), lock:
         order.append("never")
     leave.set()
-    holder.join(timeout=30)
+    holder.join(timeout=120)
     last = threading.Thread(target=lambda: enter(lock, lambda: order.append("last")), daemon=True)
     last.start()
-    last.join(timeout=30)
+    last.join(timeout=120)
     assert order == ["last"]
     assert lock.waiting == 0
 

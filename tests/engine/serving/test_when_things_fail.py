@@ -335,7 +335,7 @@ def test_an_error_of_the_engine_reaches_every_reader_and_shuts_the_door() -> Non
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=10)
+        thread.join(timeout=120)
     assert not any(thread.is_alive() for thread in threads)
     served, waiting = handles
     assert (served.status, waiting.status) == ("failed", "waiting")
@@ -371,7 +371,7 @@ def test_a_reader_hears_of_a_cancellation_that_did_not_pass_the_door() -> None:
         reader = threading.Thread(target=list, args=(handle,), daemon=True)
         reader.start()
         handle.cancel()
-        reader.join(timeout=30)
+        reader.join(timeout=120)
         assert not reader.is_alive()
 
 
@@ -384,7 +384,7 @@ async def test_readers_in_a_loop_do_not_wait_for_each_other() -> None:
         """No tick ends before the reader has what the ticks before it gave."""
         before = len(handle.tokens) - 1
         with news:
-            in_time.append(news.wait_for(lambda: len(read) >= before, timeout=20))
+            in_time.append(news.wait_for(lambda: len(read) >= before, timeout=120))
 
     async def read_all(handle: Handle) -> None:
         async for token in handle:
