@@ -27,8 +27,10 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question with its answers, the most frequent first; ``others`` gave something else."""
+    """A question with its answers, the most frequent first; ``others`` gave something else. Once it is told,
+    what is right is among the answers, whether anybody gave it or not."""
 
+    key: str
     label: str
     first: int
     second: int
@@ -61,7 +63,10 @@ def _question(
     tell: bool,
 ) -> Question:
     before, after = _count(field, first), _count(field, second)
-    most = (before + after).most_common()
+    most = [given for given, _ in (before + after).most_common()]
+    ranked = most[:MOST]
+    if truth is not None and not any(right(field, given, truth) for given in ranked):
+        ranked.append(next((given for given in most[MOST:] if right(field, given, truth)), truth))
     rows = tuple(
         Row(
             shown(given, field.unit, texts),
@@ -69,10 +74,10 @@ def _question(
             after[given],
             right(field, given, truth) if tell else None,
         )
-        for given, _ in most[:MOST]
+        for given in ranked
     )
-    others = sum(count for _, count in most[MOST:])
-    return Question(field.label(texts), before.total(), after.total(), rows, others)
+    others = sum(before[given] + after[given] for given in most if given not in ranked)
+    return Question(field.key, field.label(texts), before.total(), after.total(), rows, others)
 
 
 def _count(field: Field, votes: Iterable[Prediction]) -> Counter[float | str]:
