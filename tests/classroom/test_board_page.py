@@ -59,7 +59,7 @@ def test_two_teachers_see_the_same_buttons(school: ClassServing, keys: Keys, bro
         expect(one.get_by_role("button", name="One tick on")).to_have_attribute("value", "1", timeout=20_000)
         one.get_by_role("button", name="Release").click()
         expect(two.get_by_role("button", name="Everyone to tick 0")).to_be_visible(timeout=20_000)
-        one.click("button[name=phase][value=free]")
-        expect(two.locator("[aria-current=step]")).to_have_attribute("value", "free", timeout=20_000)
+        one.click("button[name=phase][value=closed]")
+        expect(two.locator("[aria-current=step]")).to_have_attribute("value", "closed", timeout=20_000)
     finally:
         context.close()
