@@ -98,7 +98,9 @@ def picture_of(classroom: Classroom) -> str:
     if not classroom.is_public:
         return ""
     code = segno.make(classroom.invitation, micro=False)
-    return code.svg_inline(scale=5, dark="#000000", light="#ffffff")
+    return code.svg_inline(
+        dark="#000000", light="#ffffff", omitsize=True
+    )  # it is drawn as large as its place
 
 
 class ClassFiles(StaticFileHandler):

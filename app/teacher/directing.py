@@ -54,7 +54,7 @@ class Direct(TeacherForm):
 
     async def _is_slip(self, exercise: str) -> bool:
         phase = self.get_body_argument("phase", "")
-        if phase not in PHASES or self.get_body_argument("sure", "") == "1":
+        if phase not in PHASES or self.sure:
             return False
         return leaps((await self.direction(await self.current(), exercise)).phase, phase)
 
@@ -68,10 +68,14 @@ class Direct(TeacherForm):
 
 
 class OpenReading(TeacherForm):
-    """Opens or closes the answers on the pages without JavaScript."""
+    """Opens or closes the answers on the pages without JavaScript. Opening is asked about first, unless
+    the form says ``sure``."""
 
     async def post(self) -> None:
         value = self.get_body_argument("open", "") == "1"
+        if value and not self.sure:
+            self.redirect(f"../teach?{self.request.query}&ask={READING}#reading", status=303)
+            return
         current = await self.current()
         await self.stored(server().store.classes.decide, current.id, READING, value)
         self.redirect(f"../teach?{self.request.query}", status=303)

@@ -14,7 +14,7 @@ from app.classroom.board import Board, board_of, title_of
 from app.classroom.classroom import Classroom
 from app.classroom.gate import TEACHER
 from app.classroom.judging import Judge, asked
-from app.classroom.opening import is_open
+from app.classroom.opening import READING, is_open
 from app.classroom.pages import picture_of
 from app.classroom.words import class_words
 from app.server import server
@@ -59,6 +59,7 @@ class Teach(TeacherHandler):
             said=said(seen["direction"], language_of(self)),
             private=is_private(self.classroom),
             reading=await is_open(),
+            reading_asked=self.get_query_argument("ask", "") == READING,
             rooms=rooms(language_of(self)),
         )
 

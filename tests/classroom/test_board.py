@@ -120,6 +120,19 @@ def test_a_room_sees_answers_and_learns_what_is_right_only_when_it_is_told(store
     assert rows == {"1.20 s": (1, 1, None), "77.70 s": (1, 0, None)}
     told = next(one for one in poll_of("main", ballots, "en", tell=True) if "static" in one.label)
     assert {row.text: row.right for row in told.rows} == {"1.20 s": True, "77.70 s": False}
+    assert {row.belief for row in (*question.rows, *told.rows)} == {""}
+
+
+def test_a_room_learns_the_belief_behind_a_wrong_answer_with_the_verdict(store: Store) -> None:
+    lock(store, 1, static__R02__ttft=1.3)
+    lock(store, 2)
+
+    def beliefs(*, tell: bool) -> dict[str, str]:
+        votes = poll_of("main", ballots_of(store.predictions()), "en", tell=tell)
+        return {row.text: row.belief for one in votes if "static" in one.label for row in one.rows}
+
+    assert beliefs(tell=False) == {"1.30 s": "", "1.20 s": ""}
+    assert beliefs(tell=True) == {"1.30 s": "The clock starts at the arrival", "1.20 s": ""}
 
 
 def test_a_room_is_shown_the_most_frequent_answers_and_how_many_others_there_are(store: Store) -> None:
