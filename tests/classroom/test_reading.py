@@ -85,7 +85,7 @@ def test_the_answers_come_when_the_teacher_opens_them(school: ClassServing, teac
 
 def test_one_press_opens_nothing(school: ClassServing, teacher: Teacher) -> None:
     page = teacher.post("/teach/reading?exercise=main&lang=en", open=1)
-    assert page.url.endswith("&ask=reading")  # and to the place on the page
+    assert page.url.endswith("&ask=reading#reading")
     assert "Show the answers of all exercises" in page.text
     assert "Yes: show them" in page.text
     assert 'class="answers"' not in Visitor(school.url).get("/read/en/main.html").text
