@@ -129,6 +129,24 @@ def test_who_has_locked_is_not_said_to_run_before_the_class_runs() -> None:
     assert shown_steps(steps, Direction("free")) == steps
 
 
+def test_a_new_class_is_begun_once_however_often_it_is_asked_for(teacher: Teacher, store: Store) -> None:
+    def begun() -> int:
+        return len(store.classes.all())
+
+    before = begun()
+    for _ in range(3):
+        teacher.post("/teach/classes/start", name="twice ")
+    assert begun() == before + 1
+    teacher.direct(phase="vote1")
+    teacher.post("/teach/classes/start", name="twice")  # now it is one that was used
+    assert begun() == before + 2
+    lock(store, 93)
+    teacher.post("/teach/classes/start", name="twice")
+    assert begun() == before + 3
+    teacher.post("/teach/classes/start", name="another")
+    assert begun() == before + 4
+
+
 def test_lock_step_goes_on_back_and_off(teacher: Teacher, store: Store) -> None:
     def tick() -> object:
         return store.classes.decided(current(store).id).of("main").get("tick")
