@@ -30,11 +30,12 @@ def tables_of(connection: Connection) -> list[Table]:
 
 
 def _as_ours(_: Any, __: Any, column: Any) -> None:
-    """Moments with their zone and an absent JSON value as NULL, on both databases."""
+    """Moments with their zone, on both databases; an absent JSON value as NULL where a column takes NULL,
+    as JSON's own null where it does not: the tick of a lock step that was released."""
     if isinstance(column["type"], DateTime):
         column["type"] = schema.Moment()
     elif isinstance(column["type"], JSON):
-        column["type"] = JSON(none_as_null=True)
+        column["type"] = JSON(none_as_null=column["nullable"])
 
 
 def row_type(table: Table) -> type[msgspec.Struct]:

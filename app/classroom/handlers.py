@@ -13,7 +13,7 @@ from tornado.web import HTTPError, RequestHandler
 from app.calculators.handlers import Calculators
 from app.classroom.classroom import Classroom
 from app.classroom.gate import JOINED
-from app.classroom.joining import call, current_class, is_inside, join, member_of
+from app.classroom.joining import call, current_class, exercise_now, is_inside, join, member_of
 from app.classroom.pages import ClassHandler, picture_of
 from app.designing.handlers import DesignPage
 from app.server import server
@@ -47,12 +47,13 @@ class Landing(ClassHandler):
     head = get
 
     async def post(self) -> None:
-        """Keep the nickname, and go in."""
+        """Keep the nickname, and go in: to where the class is."""
         demand_own_form(self)
         if not await is_inside(self):
             raise HTTPError(403)
         await call(self, self.get_body_argument("nickname", ""))
-        self.redirect("app", status=303)
+        name = await exercise_now()
+        self.redirect(f"app?ex={name}" if name else "app", status=303)
 
     async def _show(self, *, wrong: bool) -> None:
         member = await member_of(self)

@@ -9,6 +9,7 @@ from tornado.web import RequestHandler
 from app.classroom.classroom import Classroom
 from app.classroom.gate import JOINED
 from app.server import server
+from app.state.directions import led_now
 from app.store import Member, SchoolClass
 from app.web.identity import learner_of, rename
 
@@ -22,6 +23,14 @@ class Door(Protocol):
 async def current_class() -> SchoolClass | None:
     """The class that goes on, None when it has ended."""
     return await server().looked_up(server().store.classes.current)
+
+
+async def exercise_now() -> str:
+    """The exercise at which the class is, empty when it is at none."""
+    goes_on = await current_class()
+    if goes_on is None:
+        return ""
+    return led_now(await server().looked_up(server().store.classes.decided, goes_on.id))
 
 
 async def member_of(handler: RequestHandler) -> Member | None:

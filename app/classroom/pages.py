@@ -98,7 +98,8 @@ def picture_of(classroom: Classroom) -> str:
     if not classroom.is_public:
         return ""
     code = segno.make(classroom.invitation, micro=False)
-    return code.svg_inline(scale=5, dark="#000000", light="#ffffff")
+    # Without a size it is drawn as large as its place, and never cut.
+    return code.svg_inline(dark="#000000", light="#ffffff", omitsize=True)
 
 
 class ClassFiles(StaticFileHandler):

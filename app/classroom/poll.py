@@ -11,24 +11,30 @@ from app.classroom.board import Ballots
 from app.classroom.judging import asked, correct
 from app.store import Prediction
 from engine.words import Catalogue
-from puzzles import Field, fields, shown
+from puzzles import Exercise, Field, fields, shown
 from puzzles.asking import right
+from puzzles.mistakes import hit
 
+Answer = float | str
 MOST = 6  # different answers shown of a question
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One answer: how many gave it in vote 1 and in vote 2. ``right`` None: not told yet."""
+    """One answer: how many gave it in vote 1 and in vote 2. ``right`` None: not told yet. ``belief`` is the
+    known one behind a wrong answer, once it is told."""
 
     text: str
     first: int
     second: int
     right: bool | None
+    belief: str = ""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question with its answers, the most frequent first; ``others`` gave something else."""
+    """A question with its answers, the most frequent first; ``others`` gave something else. Once it is told,
+    what is right is among the answers, whether anybody gave it or not."""
 
+    key: str
     label: str
     first: int
     second: int
@@ -37,15 +43,13 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def poll_of(name: str, ballots: Ballots, language: str, *, tell: bool) -> tuple[Question, ...]:
-    """The required questions that anybody answered. ``tell``: mark the right answers."""
+    """The required questions that anybody answered. ``tell``: mark the right answers, name the beliefs."""
     exercise = asked(name)
     if exercise is None:
         return ()
-    texts = exercise.words(language)
-    second = (*ballots.again, *ballots.late)
     truth = correct(name) if tell else {}
     found = (
-        _question(field, ballots.first, second, texts, truth.get(field.key) if tell else None, tell)
+        _question(exercise, field, ballots, exercise.words(language), truth.get(field.key))
         for field in fields(exercise)
         if field.required
     )
@@ -53,27 +57,44 @@ def poll_of(name: str, ballots: Ballots, language: str, *, tell: bool) -> tuple[
 
 
 def _question(
-    field: Field,
-    first: Iterable[Prediction],
-    second: Iterable[Prediction],
-    texts: Catalogue,
-    truth: float | str | None,
-    tell: bool,
+    exercise: Exercise, field: Field, ballots: Ballots, texts: Catalogue, truth: Answer | None
 ) -> Question:
-    before, after = _count(field, first), _count(field, second)
-    most = (before + after).most_common()
+    """``truth`` None: it is not told."""
+    votes = (*ballots.first, *ballots.again, *ballots.late)
+    before, after = _count(field, ballots.first), _count(field, (*ballots.again, *ballots.late))
+    most = [given for given, _ in (before + after).most_common()]
+    ranked = most[:MOST]
+    if truth is not None and not any(right(field, given, truth) for given in ranked):
+        ranked.append(next((given for given in most[MOST:] if right(field, given, truth)), truth))
     rows = tuple(
         Row(
             shown(given, field.unit, texts),
             before[given],
             after[given],
-            right(field, given, truth) if tell else None,
+            None if truth is None else right(field, given, truth),
+            "" if truth is None else _belief(exercise, field, votes, given, truth, texts),
         )
-        for given, _ in most[:MOST]
+        for given in ranked
     )
-    others = sum(count for _, count in most[MOST:])
-    return Question(field.label(texts), before.total(), after.total(), rows, others)
+    others = sum(before[given] + after[given] for given in most if given not in ranked)
+    return Question(field.key, field.label(texts), before.total(), after.total(), rows, others)
 
 
-def _count(field: Field, votes: Iterable[Prediction]) -> Counter[float | str]:
+def _belief(
+    exercise: Exercise,
+    field: Field,
+    votes: Iterable[Prediction],
+    given: Answer,
+    truth: Answer,
+    texts: Catalogue,
+) -> str:
+    """What the known belief is called that the answer ``given`` betrays, empty for none."""
+    answers = next((one.answers for one in votes if one.answers.get(field.key) == given), None)
+    if answers is None or right(field, given, truth):
+        return ""
+    found = hit(exercise, field, answers, truth)
+    return texts(f"belief.{found.name}.title") if found else ""
+
+
+def _count(field: Field, votes: Iterable[Prediction]) -> Counter[Answer]:
     return Counter(one.answers[field.key] for one in votes if field.key in one.answers)

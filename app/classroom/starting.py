@@ -23,6 +23,7 @@ from app.store import StoreError, open_store
 from app.web.metrics import what_is_wrong
 from engine.words import Catalogue
 
+LAST_PORT = 65535
 APP = Path(__file__).parents[1]
 KEPT_COOKIES = ("ticklab_learner", "ticklab_language")
 
@@ -57,10 +58,17 @@ def prepare(arguments: Sequence[str], environment: Mapping[str, str], words: Cat
     check_address(options.database_url, words)
     _check_metrics(options.metrics, words)
     classroom = Classroom(options, keys)
+    _check_teacher_port(classroom, words)
     _check_free(options.address, options.port, "--port", words)
     _check_free(options.teacher_address, classroom.teacher_port, "--teacher-port", words)
     check_store(settings_of(options))
     return classroom
+
+
+def _check_teacher_port(classroom: Classroom, words: Catalogue) -> None:
+    port = classroom.teacher_port
+    if port == classroom.options.port or port > LAST_PORT:
+        raise OptionError(words("wrong.teacher_port", port=port))
 
 
 def _check_free(address: str, port: int, flag: str, words: Catalogue) -> None:

@@ -29,6 +29,7 @@ class Form {
     model.on(["fields", "parts", "columns", "texts"], () => this.build())
     model.on("locked", () => { if (!model.locked) this.reopen(); this.build() })
     model.on("held", () => this.hold())
+    model.on("final", () => { if (this.final) this.final.textContent = this.lasting })
     model.on("draft", () => this.received())
     model.on("problems", () => this.showProblems())
     model.on("msg:custom", (message) => { if (message?.type === "refused") this.refused(message.note) })
@@ -41,6 +42,9 @@ class Form {
   }
 
   get words() { return this.model.texts }
+
+  /** What a lock means now. */
+  get lasting() { return this.model.final || this.words.final }
   get locked() { return this.model.locked }
 
   // ---- the copy in the browser ------------------------------------------------------------------
@@ -339,7 +343,8 @@ class Form {
 
   lockRow() {
     this.button = h("button", { type: "submit", class: "primary", text: this.words.lock, "aria-describedby": "lock-note" })
-    return h("div", { class: "lockrow" }, this.button, h("p", { id: "lock-note", text: this.words.final }), this.note)
+    this.final = h("p", { id: "lock-note", text: this.lasting })
+    return h("div", { class: "lockrow" }, this.button, this.final, this.note)
   }
 
   // ---- problems -------------------------------------------------------------------------------

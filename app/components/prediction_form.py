@@ -48,6 +48,8 @@ class PredictionForm(LabComponent):
 
     held = param.String(default="", doc="Why nothing can be locked now, in a sentence; empty: it can.")
 
+    final = param.String(default="", doc="What a lock means now, in a sentence; empty: that of the texts.")
+
     storage_id = param.String(
         default="", doc="Name of the browser's own copy: learner, exercise and attempt. Empty: no copy."
     )

@@ -196,13 +196,16 @@ class Desk {
   }
 
   say() {
-    const { text = "", kind = "", number = 0 } = this.model.message
+    const { text = "", kind = "", number = 0, link = null } = this.model.message
     if (number <= this.heard) return
     this.heard = number
     const status = one("#status")
     status.dataset.kind = kind
     status.textContent = ""
-    requestAnimationFrame(() => { status.textContent = text })
+    requestAnimationFrame(() => {
+      status.textContent = text
+      if (link) status.append(" ", Object.assign(document.createElement("a"), { href: link.href, textContent: link.text }))
+    })
     const field = one("#observed")
     const refused = kind === "observe"
     field?.setAttribute("aria-invalid", String(refused))

@@ -25,7 +25,9 @@ class Desk(LeanComponent):
         default={}, doc="Where the lesson stands: ``step``, ``attempt``, ``locked``, ``done`` …"
     )
 
-    message = param.Dict(default={}, doc="The last sentence for the learner: ``text``, ``kind``, ``number``.")
+    message = param.Dict(
+        default={}, doc="The last sentence for the learner: ``text``, ``kind``, ``number``, ``link``."
+    )
 
     verdict = param.String(default="", doc="HTML of the verdict, empty until it is revealed.")
 

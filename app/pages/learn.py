@@ -150,7 +150,7 @@ class LearnPage:
             self.form.param.update(draft=dict(self.texts.locked_draft()), locked=True)
             if not self.lesson.running:
                 self.led.arrange()
-                self._tell("said.kept")
+                self._tell("said.kept", "led")
                 return
             self.pictures.open()
             self._tell("said.locked")
@@ -224,7 +224,7 @@ class LearnPage:
             self.say(self.texts.problem(problem), kind="observe")
             return
         if not self.lesson.rules.verdict:
-            self._tell("said.observed")
+            self._tell("said.observed", "led")
             return
         await self._reveal()
 
@@ -265,8 +265,9 @@ class LearnPage:
         ended = self.lesson.direction.phase == ENDED  # then no sentence about later is true
         self._tell("led.ended" if ended else f"refused.{error.code}", kind="refused")
 
-    def say(self, text: str, kind: str) -> None:
-        self.desk.message = self._message(text, kind)
+    def say(self, text: str, kind: str, link: dict[str, str] | None = None) -> None:
+        """Say ``text``; ``link`` has ``href`` and ``text``."""
+        self.desk.message = self._message(text, kind) | ({"link": link} if link else {})
 
     def _message(self, text: str, kind: str) -> dict[str, Any]:
         self.number += 1
@@ -297,7 +298,7 @@ class LearnPage:
             return
         self.following.join(self.led, self.document)
         if self.lesson.direction.phase != "free":
-            self.say(self.led.sentence(), "led")
+            self.led.say()
             await self.led.show()
 
     def leave(self) -> None:

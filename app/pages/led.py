@@ -10,6 +10,7 @@ from panel.io import hold
 from app.state import Lesson, NotAllowed
 from app.state.directions import Direction
 from app.worker import WorkerError
+from puzzles import load
 
 if TYPE_CHECKING:
     from app.pages.learn import LearnPage
@@ -34,12 +35,12 @@ class Led:
     async def hear(self, direction: Direction) -> None:
         """The teacher decided something for this exercise; the store has the last word on what."""
         before, self.heard = self.heard, direction
-        if (direction.phase, direction.tick) == (before.phase, before.tick):
+        if _seen(direction) == _seen(before):
             return  # whether the votes are on the projector changes nothing here
         await self.lesson.follow()
         with hold():  # in one message
             self.arrange()
-            self.page.say(self.sentence(), "led")
+            self.say()
         await self.show()
 
     async def show(self) -> None:
@@ -82,13 +83,14 @@ class Led:
     def _arrange_form(self) -> None:
         lesson, form = self.lesson, self.page.form
         if form.locked == lesson.locked and form.storage_id == self.page.storage_id():
-            form.held = self.held()
+            form.param.update(held=self.held(), final=self.final())
             return
         texts = self.page.texts.locked_draft() if lesson.locked else dict(lesson.draft)
         form.param.update(
             draft=texts,
             problems={},
             held=self.held(),
+            final=self.final(),
             storage_id=self.page.storage_id(),
             locked=lesson.locked,
         )
@@ -107,6 +109,16 @@ class Led:
 
     # ---- words -------------------------------------------------------------------------------
 
+    def say(self) -> None:
+        """Say where the class is: with another exercise, or where with this one."""
+        name = self.heard.elsewhere
+        if not name:
+            self.page.say(self.sentence(), "led")
+            return
+        title = load(name).words(self.lesson.language)("title")
+        link = {"href": f"?ex={name}", "text": self.words("led.elsewhere.go")}
+        self.page.say(self.words("led.elsewhere", title=title), "led", link)
+
     def sentence(self) -> str:
         """What the teacher has just decided, for this learner."""
         lesson, phase = self.lesson, self.lesson.direction.phase
@@ -114,8 +126,12 @@ class Led:
             return self.words("led.practice")
         if phase in ("run", "reveal") and lesson.prediction is None:
             return self.words("led.late")
+        if phase in ("vote1", "vote2") and lesson.locked:
+            return self.words("said.kept")
         if phase == "run" and lesson.direction.tick is not None:
             return self.words("led.tick", tick=lesson.direction.tick)
+        if phase == "run" and lesson.observed is not None:
+            return self.words("said.observed")
         if phase == "vote2" and lesson.prediction is None:
             return self.words("led.vote2.late")
         return self.words(f"led.{phase}")
@@ -125,7 +141,16 @@ class Led:
         open_now = self.lesson.locked or self.lesson.rules.vote is not None
         return "" if open_now else self.words(f"led.held.{self.lesson.direction.phase}")
 
+    def final(self) -> str:
+        """What a lock means while the run is closed; empty where a lock opens it."""
+        return "" if self.lesson.rules.run else self.words("led.final")
+
     def closed(self) -> str:
         """Why the run is closed to somebody who has locked; empty when it is not."""
         lesson = self.lesson
         return self.words("led.wait") if lesson.prediction is not None and not lesson.rules.run else ""
+
+
+def _seen(direction: Direction) -> tuple[str, int | None, str]:
+    """What of a direction changes a learner's page."""
+    return direction.phase, direction.tick, direction.elsewhere

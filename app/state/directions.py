@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 
+from app.store import Decided
 from app.store.values import STEPS
 
 PHASES = ("closed", "vote1", "discuss", "vote2", "run", "reveal", "free")  # in the order of a lesson
+OPENS = {"run": 1, "reveal": 2, "free": 2}  # how much of the answer a phase opens
 ENDED = "ended"  # the phase of every exercise of a class that is over
 
 
@@ -18,13 +20,15 @@ class Direction(msgspec.Struct, frozen=True):
 
     ``phase`` is one of PHASES, or ENDED. ``tick``: in the phase ``run`` nobody goes beyond it (None:
     everybody at their own pace). ``show_votes``: whether the projector shows what was voted. ``last``: in
-    a class that is over, the phase in which it ended.
+    a class that is over, the phase in which it ended. ``elsewhere``: the exercise the class is at, if that
+    is another one.
     """
 
     phase: str = "free"
     tick: int | None = None
     show_votes: bool = False
     last: str = ""
+    elsewhere: str = ""
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -58,6 +62,18 @@ def direction_of(decided: Mapping[str, Any], *, ended: bool = False) -> Directio
         phase = "closed"
     shown, tick = decided.get("show_votes") is True, tick if is_tick(tick) else None
     return Direction(ENDED, tick, shown, phase) if ended else Direction(phase, tick, shown)
+
+
+def led_now(decided: Decided) -> str:
+    """The exercise a class is at: that of the last decision, unless it is free or the class is over."""
+    name = decided.newest or ""
+    return "" if decided.ended or direction_of(decided.of(name)).phase == "free" else name
+
+
+def leaps(before: str, after: str) -> bool:
+    """Whether the phase ``after`` opens the run or the verdict out of turn: nobody can unsee it."""
+    opens = OPENS.get(after, 0) > OPENS.get(before, 0)
+    return opens and PHASES.index(after) != PHASES.index(before) + 1
 
 
 def is_tick(value: object) -> bool:

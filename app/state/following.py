@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, ref
 
+import msgspec
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.state.directions import Direction, direction_of
+from app.state.directions import Direction, direction_of, led_now
 from app.store import Classes, Decided
 
 EVERY = 1.0  # seconds between two looks
@@ -94,6 +95,12 @@ class Following:
             turns = document()
             if page.lesson.class_id != class_id or turns is None:
                 continue
-            direction = direction_of(decided.of(page.lesson.exercise_name), ended=decided.ended)
+            direction = _direction(decided, page.lesson.exercise_name)
             if direction != page.heard:
                 turns.add_next_tick_callback(partial(page.hear, direction))
+
+
+def _direction(decided: Decided, exercise: str) -> Direction:
+    """Where the teacher has the class with ``exercise``, and whether it is at another one."""
+    found, now = direction_of(decided.of(exercise), ended=decided.ended), led_now(decided)
+    return msgspec.structs.replace(found, elsewhere="" if now == exercise else now)

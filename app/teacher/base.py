@@ -71,6 +71,11 @@ class TeacherForm(TeacherHandler):
         if not self.classroom.gate.form_fits(self, self.get_body_argument("token", "")):
             raise HTTPError(403)
 
+    @property
+    def sure(self) -> bool:
+        """Whether the form says that this was meant."""
+        return self.get_body_argument("sure", "") == "1"
+
     async def current(self) -> SchoolClass:
         """The class that goes on. 409 when it has ended meanwhile."""
         found: SchoolClass | None = await self.looked_up(server().store.classes.current)

@@ -6,7 +6,8 @@ from tornado.web import HTTPError
 
 from app.classroom.words import class_words
 from app.server import server
-from app.store import SchoolClass
+from app.store import Decided, SchoolClass
+from app.store.classes import NAME_LENGTH
 from app.teacher.base import TeacherForm, TeacherHandler, class_title, local
 from app.web.identity import language_of, recognise
 
@@ -30,8 +31,7 @@ class ClassAct(TeacherForm):
     async def post(self, act: str) -> None:
         classes = server().store.classes
         if act == "start":
-            name = self.get_body_argument("name", "")
-            await self.stored(classes.start, name.strip(), keep_days=self.classroom.options.keep_days)
+            await self._start(self.get_body_argument("name", "").strip()[:NAME_LENGTH])
         elif act == "rename":
             await self.stored(classes.rename, self._number, self.get_body_argument("name", ""))
         elif act == "delete":
@@ -39,6 +39,19 @@ class ClassAct(TeacherForm):
         else:
             await self.stored({"end": classes.end, "resume": classes.resume}[act], self._number)
         self.redirect("../classes", status=303)
+
+    async def _start(self, name: str) -> None:
+        """A new class; a button that is pressed twice begins one, not two."""
+        classes = server().store.classes
+        goes_on: SchoolClass | None = await self.looked_up(classes.current)
+        if goes_on is None or goes_on.name != name or await self._is_used(goes_on):
+            await self.stored(classes.start, name, keep_days=self.classroom.options.keep_days)
+
+    async def _is_used(self, one: SchoolClass) -> bool:
+        """Whether anybody has joined it, or anything was decided in it."""
+        classes = server().store.classes
+        decided: Decided = await self.looked_up(classes.decided, one.id)
+        return bool(decided.values or await self.looked_up(classes.members, one.id))
 
     @property
     def _number(self) -> int:

@@ -10,7 +10,7 @@ from tornado.web import HTTPError
 from app.classroom.judging import asked
 from app.classroom.opening import READING
 from app.server import server
-from app.state.directions import PHASES
+from app.state.directions import PHASES, leaps
 from app.teacher.base import TeacherForm
 from puzzles import histories
 
@@ -37,16 +37,26 @@ def decision(name: str, value: str, exercise: str) -> Any:
 
 
 class Direct(TeacherForm):
-    """One decision for one exercise of the class that goes on."""
+    """One decision for one exercise of the class that goes on. A phase that opens the run or the verdict
+    out of turn is asked about first, unless the form says ``sure``."""
 
     async def post(self) -> None:
         exercise = self.get_body_argument("exercise", "")
         if asked(exercise) is None:
             raise HTTPError(400)
+        if await self._is_slip(exercise):
+            self.redirect(f"../teach?{self.request.query}&ask={self.get_body_argument('phase')}", status=303)
+            return
         for name in ("phase", "tick", "show_votes"):
             if name in self.request.body_arguments:
                 await self._decide(name, exercise)
         self.redirect(f"../teach?{self.request.query}", status=303)
+
+    async def _is_slip(self, exercise: str) -> bool:
+        phase = self.get_body_argument("phase", "")
+        if phase not in PHASES or self.sure:
+            return False
+        return leaps((await self.direction(await self.current(), exercise)).phase, phase)
 
     async def _decide(self, name: str, exercise: str) -> None:
         try:
@@ -58,10 +68,14 @@ class Direct(TeacherForm):
 
 
 class OpenReading(TeacherForm):
-    """Opens or closes the answers on the pages without JavaScript."""
+    """Opens or closes the answers on the pages without JavaScript. Opening is asked about first, unless
+    the form says ``sure``."""
 
     async def post(self) -> None:
         value = self.get_body_argument("open", "") == "1"
+        if value and not self.sure:
+            self.redirect(f"../teach?{self.request.query}&ask={READING}#reading", status=303)
+            return
         current = await self.current()
         await self.stored(server().store.classes.decide, current.id, READING, value)
         self.redirect(f"../teach?{self.request.query}", status=303)

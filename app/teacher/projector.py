@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from urllib.parse import urlencode
 
 from tornado.web import HTTPError
 
@@ -45,7 +46,16 @@ class ProjectorHandler(TeacherHandler):
             "members": len(await self.looked_up(store.classes.members, found.id)),
             "ballots": ballots,
             "questions": questions,
+            "one": next(
+                (one for one in questions if one.key == self.get_query_argument("question", "")), None
+            ),
+            "link": self._link,
         }
+
+    def _link(self, question: str = "") -> str:
+        """The address of this page with one question of the poll, or with all of them."""
+        kept = {name: self.get_query_argument(name, "") for name in ("exercise", "lang")}
+        return "?" + urlencode({name: text for name, text in (kept | {"question": question}).items() if text})
 
     def _exercise(self, decided: Decided) -> str | None:
         wanted = self.get_query_argument("exercise", "")

@@ -12,7 +12,7 @@ from app.teacher.classes import ClassAct, ClassList
 from app.teacher.directing import Direct, OpenReading
 from app.teacher.exporting import Export
 from app.teacher.projector import Project, ProjectPart
-from app.teacher.teaching import BoardPart, Teach
+from app.teacher.teaching import Part, Teach
 
 TOKENS = r"/components/app\.components\.base/LabComponent/_css/(tokens\.css)"  # as on the lab's own server
 
@@ -30,7 +30,7 @@ def teacher_routes(classroom: Classroom) -> list[Any]:
     return [
         (r"/", RedirectHandler, {"url": "/teach", "permanent": False}),
         (r"/teach", Teach, shared),
-        (r"/teach/board", BoardPart, shared),
+        (r"/teach/(board|exercises)", Part, shared),
         (r"/teach/direct", Direct, shared),
         (r"/teach/reading", OpenReading, shared),
         (r"/teach/predictions\.(csv|json)", Export, shared),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
@@ -10,17 +11,19 @@ from urllib.parse import urlencode
 from tornado.web import HTTPError
 
 from app.classroom.board import Board, board_of, title_of
+from app.classroom.classroom import Classroom
 from app.classroom.gate import TEACHER
 from app.classroom.judging import Judge, asked
-from app.classroom.opening import is_open
+from app.classroom.opening import READING, is_open
 from app.classroom.pages import picture_of
 from app.classroom.words import class_words
 from app.server import server
-from app.state.directions import PHASES, Direction, direction_of
+from app.state.directions import PHASES, Direction, direction_of, leaps, led_now, rules_of, shown_step
 from app.store import Decided, Member, Prediction, SchoolClass
 from app.teacher.base import TeacherHandler, class_title
 from app.teacher.directing import last_tick
 from app.web.identity import language_of, recognise
+from app.words import app_words
 from puzzles import puzzle_words
 from puzzles.course import course
 
@@ -49,29 +52,48 @@ class Teach(TeacherHandler):
             "teach.html.j2",
             **seen,
             picture=picture_of(self.classroom),
-            link=self._link(seen),
+            link=link_of(self, seen),
             token=self.form_token,
             phases=PHASES,
+            leap=self._leap(seen["direction"]),
+            said=said(seen["direction"], language_of(self)),
+            private=is_private(self.classroom),
             reading=await is_open(),
+            reading_asked=self.get_query_argument("ask", "") == READING,
             rooms=rooms(language_of(self)),
         )
 
-    def _link(self, seen: dict[str, Any]) -> Callable[..., str]:
-        """Makes addresses of this page with something else chosen."""
-        chosen = {"exercise": seen["board"].exercise, "show": int(seen["show"]), "lang": language_of(self)}
-        if not seen["live"]:
-            chosen["class"] = seen["school_class"].id
-        return lambda **other: "?" + urlencode(chosen | other)
+    def _leap(self, direction: Direction) -> str:
+        """The phase that is asked about before it is taken, empty when there is nothing to ask."""
+        phase = self.get_query_argument("ask", "")
+        return (
+            phase if direction.phase in PHASES and phase in PHASES and leaps(direction.phase, phase) else ""
+        )
 
 
-class BoardPart(TeacherHandler):
-    """The part of the page that changes; its script asks for it."""
+class Part(TeacherHandler):
+    """A part of the page that changes; its script asks for it."""
 
-    async def get(self) -> None:
+    async def get(self, part: str) -> None:
         found = await self.looked_at()
         if found is None:
             raise HTTPError(404)
-        self.show("board.html.j2", **await look(self, found))
+        seen = await look(self, found)
+        self.show(f"{part}.html.j2", **seen, link=link_of(self, seen))
+
+
+def link_of(handler: TeacherHandler, seen: dict[str, Any]) -> Callable[..., str]:
+    """Makes addresses of the teacher's page with something else chosen."""
+    chosen = {"exercise": seen["board"].exercise, "show": int(seen["show"]), "lang": language_of(handler)}
+    if not seen["live"]:
+        chosen["class"] = seen["school_class"].id
+    return lambda **other: "?" + urlencode(chosen | other)
+
+
+def is_private(classroom: Classroom) -> bool:
+    """Whether no learner can reach this server: only this machine can, and no proxy is in front of it."""
+    options = classroom.options
+    return not (classroom.is_public or options.xheaders or options.origins)
 
 
 async def look(handler: TeacherHandler, found: SchoolClass) -> dict[str, Any]:
@@ -85,10 +107,9 @@ async def look(handler: TeacherHandler, found: SchoolClass) -> dict[str, Any]:
     name = chosen(handler.get_query_argument("exercise", ""), counts, decided)
     show = handler.get_query_argument("show", "") == "1"
     own = [one for one in predictions if one.place.exercise == name]
-    board = await asyncio.to_thread(
-        _board, name, own, steps.get(name, {}), handler.classroom.judge, language, show
-    )
     direction = direction_of(decided.of(name), ended=decided.ended)
+    shown = shown_steps(steps.get(name, {}), direction)
+    board = await asyncio.to_thread(_board, name, own, shown, handler.classroom.judge, language, show)
     return {
         "school_class": found,
         "class_name": class_title(found, class_words(language)),
@@ -98,6 +119,7 @@ async def look(handler: TeacherHandler, found: SchoolClass) -> dict[str, Any]:
         "board": board,
         "show": show,
         "direction": direction,
+        "elsewhere": title_of(now, language) if (now := led_now(decided)) not in ("", name) else "",
         "last_tick": last_tick(name) if asked(name) else 0,
         "people": people(own, members, direction),
         "address": handler.classroom.addresses[0],
@@ -109,6 +131,22 @@ def _board(
     name: str, own: list[Prediction], steps: dict[str, int], judge: Judge, language: str, show: bool
 ) -> Board:
     return board_of(name, own, steps, judge, class_words(language), language=language, show=show)
+
+
+def shown_steps(steps: dict[str, int], direction: Direction) -> dict[str, int]:
+    """How many pages of first attempts show each step: who has locked does not run before the class does."""
+    shown: Counter[str] = Counter()
+    for step, learners in steps.items():
+        shown[shown_step(step, rules_of(direction, 1))] += learners
+    return dict(shown)
+
+
+def said(direction: Direction, language: str) -> str:
+    """What the pages of learners who have come along say now."""
+    words = app_words(language)
+    if direction.phase == "run" and direction.tick is not None:
+        return words("led.tick", tick=direction.tick)
+    return words(f"led.{direction.phase}")
 
 
 def count(

@@ -12,11 +12,13 @@ from app.state.directions import (
     RULES,
     Direction,
     direction_of,
+    leaps,
+    led_now,
     rules_of,
     shown_step,
     ticks_of,
 )
-from app.store import STEPS
+from app.store import STEPS, Decided
 
 #          phase       lock   run    verdict again
 TABLE = [
@@ -107,3 +109,31 @@ def test_a_class_that_is_over_has_no_other_phase() -> None:
 )
 def test_no_page_shows_a_step_beyond_the_class(step: str, phase: str, expected: str) -> None:
     assert shown_step(step, rules_of(Direction(phase), 1)) == expected
+
+
+ORDERLY = {("vote2", "run"), ("run", "reveal"), ("reveal", "free"), ("free", "run"), ("free", "reveal")}
+LEAPS = {(before, after) for before in ("closed", "vote1", "discuss") for after in ("run", "reveal", "free")}
+LEAPS |= {("vote2", "reveal"), ("vote2", "free"), ("run", "free")}
+
+
+def test_what_opens_the_run_or_the_verdict_out_of_turn_is_a_leap() -> None:
+    pairs = {(before, after) for before in PHASES for after in PHASES}
+    assert {pair for pair in pairs if leaps(*pair)} == LEAPS
+    assert not LEAPS & ORDERLY
+
+
+@pytest.mark.parametrize(
+    ("ended", "newest", "phase", "expected"),
+    [
+        (False, "main", "vote1", "main"),
+        (False, "main", "closed", "main"),
+        (False, "main", "free", ""),
+        (False, None, None, ""),
+        (True, "main", "vote1", ""),
+    ],
+)
+def test_the_class_is_where_something_was_decided_last(
+    ended: bool, newest: str | None, phase: str | None, expected: str
+) -> None:
+    values = {newest: {"phase": phase}} if newest else {}
+    assert led_now(Decided(ended, values, newest)) == expected

@@ -89,8 +89,29 @@ async def test_pages_hear_what_is_new_for_their_exercise_and_class(
     classes.decide(now.id, "tick", 7, exercise="main")
     await until(lambda: mine.heard == Direction("run", 7))
     assert mine.told[0] == Direction("vote1")
-    assert other.told == []
+    assert {(one.phase, one.elsewhere) for one in other.told} == {("free", "main")}
     assert [one.phase for one in old.told] == ["ended"]
+
+
+async def test_pages_of_other_exercises_hear_where_the_class_is(
+    classes: Classes, following: Following
+) -> None:
+    now, turns = classes.start(), Turns()
+    here, there = Page(now.id), Page(now.id, "itl")
+    for page in (here, there):
+        following.join(page, turns)
+    for exercise, phase in (("main", "vote1"), ("itl", "closed")):
+        classes.decide(now.id, "phase", phase, exercise=exercise)
+        await until(lambda exercise=exercise: exercise in (here.heard.elsewhere, there.heard.elsewhere))
+    await until(lambda: there.heard == Direction("closed"))
+    assert here.heard == Direction("vote1", elsewhere="itl")
+    classes.decide(now.id, "phase", "free", exercise="itl")
+    await until(lambda: here.heard == Direction("vote1"))
+    classes.decide(now.id, "phase", "vote1", exercise="itl")
+    await until(lambda: here.heard.elsewhere == "itl")
+    classes.end(now.id)
+    await until(lambda: here.heard.phase == "ended")
+    assert here.heard.elsewhere == ""
 
 
 async def test_a_page_that_comes_late_hears_what_it_missed(classes: Classes, following: Following) -> None:

@@ -74,6 +74,24 @@ def test_more_rows_than_are_held_at_once(new_engine: NewEngine, file: Path, kind
     assert content(new) == content(old)
 
 
+@pytest.mark.parametrize("source", KINDS)
+@pytest.mark.parametrize("target", KINDS)
+def test_a_lock_step_that_was_released_comes_out(
+    new_engine: NewEngine, file: Path, source: str, target: str
+) -> None:
+    """Its decision has no tick: JSON's null, where the column takes no NULL."""
+    old, new = new_engine(source), new_engine(target)
+    upgrade(old)
+    classes = Store(old).classes
+    led = classes.start().id
+    for tick in (3, None):
+        classes.decide(led, "tick", tick, exercise="main")
+    backup(old, file)
+    restore(new, file)
+    assert content(new) == content(old)
+    assert Store(new).classes.decided(led).of("main") == {"tick": None}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_restored_class_goes_on(new_engine: NewEngine, file: Path, kind: str) -> None:
     """New rows get new numbers, after those that were put in."""

@@ -138,8 +138,8 @@ class Teacher(Visitor):
         return self.send(urllib.request.Request(self.root + path, data=body, headers=headers))
 
     def direct(self, exercise: str = "main", **decisions: Any) -> None:
-        """Decide ``phase``, ``tick`` or ``show_votes``."""
-        assert self.post("/teach/direct", exercise=exercise, **decisions).status == 200
+        """Decide ``phase``, ``tick`` or ``show_votes``, and be sure of it."""
+        assert self.post("/teach/direct", exercise=exercise, sure=1, **decisions).status == 200
 
 
 def right_answers(**wrong: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 from app.classroom.board import Board, ballots_of, board_of
 from app.classroom.exports import HEAD, as_csv, as_json, harmless
 from app.classroom.judging import Judge
-from app.classroom.poll import poll_of
+from app.classroom.poll import Question, Row, poll_of
 from app.classroom.words import class_words
 from app.settings import Settings
 from app.store import Place, Progress, Store, open_store
@@ -120,6 +120,19 @@ def test_a_room_sees_answers_and_learns_what_is_right_only_when_it_is_told(store
     assert rows == {"1.20 s": (1, 1, None), "77.70 s": (1, 0, None)}
     told = next(one for one in poll_of("main", ballots, "en", tell=True) if "static" in one.label)
     assert {row.text: row.right for row in told.rows} == {"1.20 s": True, "77.70 s": False}
+    assert {row.belief for row in (*question.rows, *told.rows)} == {""}
+
+
+def test_a_room_learns_the_belief_behind_a_wrong_answer_with_the_verdict(store: Store) -> None:
+    lock(store, 1, static__R02__ttft=1.3)
+    lock(store, 2)
+
+    def beliefs(*, tell: bool) -> dict[str, str]:
+        votes = poll_of("main", ballots_of(store.predictions()), "en", tell=tell)
+        return {row.text: row.belief for one in votes if "static" in one.label for row in one.rows}
+
+    assert beliefs(tell=False) == {"1.30 s": "", "1.20 s": ""}
+    assert beliefs(tell=True) == {"1.30 s": "The clock starts at the arrival", "1.20 s": ""}
 
 
 def test_a_room_is_shown_the_most_frequent_answers_and_how_many_others_there_are(store: Store) -> None:
@@ -132,6 +145,20 @@ def test_a_room_is_shown_the_most_frequent_answers_and_how_many_others_there_are
     )
     assert (len(question.rows), question.others, question.first) == (6, 8, 20)
     assert poll_of("gone", ballots_of(()), "en", tell=True) == ()
+
+
+def test_what_is_right_is_told_even_when_few_or_none_gave_it(store: Store) -> None:
+    for number in range(14):
+        lock(store, number, static__R02__ttft=50.0 + number // 2)
+
+    def told() -> Question:
+        votes = poll_of("main", ballots_of(store.predictions()), "en", tell=True)
+        return next(one for one in votes if "static" in one.label)
+
+    assert (told().rows[-1], told().others) == (Row("1.20 s", 0, 0, True), 2)
+    lock(store, 20)
+    assert (told().rows[-1], told().others) == (Row("1.20 s", 1, 0, True), 2)
+    assert sum(row.first for row in told().rows) + told().others == 15
 
 
 def test_who_is_where(store: Store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import stat
 from collections.abc import Iterator
@@ -198,6 +199,10 @@ def test_a_class_that_is_open_shows_its_code_as_a_picture(own: ClassServing) -> 
     assert "<svg" not in visitor.get("/").text  # the picture holds the code
     assert "<svg" in visitor.get("/?code=room7").text
     assert "<svg" in teacher_of(own).get("/teach").text
+    drawn = re.search(r"<svg[^>]*>", teacher_of(own).get("/teach/project").text)
+    assert drawn is not None
+    assert "viewBox=" in drawn[0]  # in a smaller place it is smaller, not cut
+    assert "width=" not in drawn[0]
 
 
 def test_guessing_the_code_has_to_wait(own: ClassServing) -> None:

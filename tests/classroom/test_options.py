@@ -114,6 +114,15 @@ def test_what_cannot_be_used_is_said_before_the_start(folder: Path, arguments: l
         prepare(["--data", str(folder), "--port", str(free_port()), *arguments], {}, WORDS)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "port"),
+    [(["--port", "65535"], 65536), (["--port", "7001", "--teacher-port", "7001"], 7001)],
+)
+def test_the_teachers_page_needs_a_port_of_its_own(folder: Path, arguments: list[str], port: int) -> None:
+    with pytest.raises(OptionError, match=f"from 1 to 65535, not {port}; choose one with --teacher-port"):
+        prepare(["--data", str(folder), *arguments], {}, WORDS)
+
+
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OptionError, match="cannot be used"):

@@ -63,7 +63,7 @@ def teacher(school: ClassServing) -> Iterator[Teacher]:
 
 
 def decide(teacher: Teacher, value: bool, **how: str) -> int:
-    return teacher.post("/teach/reading", open=int(value), **how).status
+    return teacher.post("/teach/reading", open=int(value), sure=1, **how).status
 
 
 def test_the_answers_come_when_the_teacher_opens_them(school: ClassServing, teacher: Teacher) -> None:
@@ -81,6 +81,16 @@ def test_the_answers_come_when_the_teacher_opens_them(school: ClassServing, teac
     assert learner.get("/read/en/main-kv.html").status == 200
     assert decide(teacher, False) == 200
     assert 'class="answers"' not in learner.get("/read/en/main.html").text
+
+
+def test_one_press_opens_nothing(school: ClassServing, teacher: Teacher) -> None:
+    page = teacher.post("/teach/reading?exercise=main&lang=en", open=1)
+    assert page.url.endswith("&ask=reading#reading")
+    assert "Show the answers of all exercises" in page.text
+    assert "Yes: show them" in page.text
+    assert 'class="answers"' not in Visitor(school.url).get("/read/en/main.html").text
+    assert decide(teacher, True) == 200
+    assert "Yes: show them" not in teacher.get("/teach?lang=en&ask=reading").text
 
 
 def test_nobody_else_opens_them(school: ClassServing, teacher: Teacher) -> None:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
+from typing import Any
 from urllib.request import Request
 
 import pytest
 
+from app.classroom.board import title_of
 from app.classroom.keys import Keys
-from app.state.directions import PHASES, direction_of
+from app.classroom.words import class_words
+from app.state.directions import PHASES, Direction, direction_of
 from app.store import Place, SchoolClass, Store
 from app.teacher.directing import decision, last_tick
+from app.teacher.teaching import shown_steps
 from tests.classroom.running import ClassServing, Teacher, Visitor, lock, right_answers
 
 NASTY = "<script>alert(1)</script>&\"'"
@@ -57,11 +62,89 @@ def test_a_phase_is_one_press_and_works_without_script(teacher: Teacher, store: 
     page = teacher.get("/teach?exercise=main").text
     assert f'name="phase" value="{phase}"' in page
     assert "<form" in page
-    answer = teacher.post("/teach/direct?exercise=main&lang=en", exercise="main", phase=phase)
+    answer = teacher.post("/teach/direct?exercise=main&lang=en", exercise="main", phase=phase, sure=1)
     assert answer.url.endswith("/teach?exercise=main&lang=en")
     decided = store.classes.decided(current(store).id)
     assert direction_of(decided.of("main")).phase == phase
     assert f'value="{phase}" aria-current="step"' in answer.text
+
+
+def test_what_nobody_can_unsee_is_asked_about_once_more(teacher: Teacher, store: Store) -> None:
+    """A slip of the finger from a vote to the verdict: nothing is open before it is said twice."""
+
+    def press(phase: str, **more: Any) -> str:
+        return teacher.post("/teach/direct?exercise=main&lang=en", exercise="main", phase=phase, **more).text
+
+    def phase() -> str:
+        return direction_of(store.classes.decided(current(store).id).of("main")).phase
+
+    press("vote1", sure=1)
+    for wanted, name in (("run", "Run"), ("reveal", "Reveal"), ("free", "Free")):
+        page = press(wanted)
+        assert phase() == "vote1"
+        assert f"Yes: “{name}”" in page
+        assert "Stay at “Vote 1”" in page
+        assert "cannot be taken back" in page
+    assert "cannot be taken back" not in press("discuss")
+    assert "cannot be taken back" not in press("vote2")
+    press("run")
+    assert phase() == "run"
+    press("reveal")
+    assert phase() == "reveal"
+    page = teacher.get("/teach?exercise=main&lang=en&ask=reveal").text
+    assert "cannot be taken back" not in page  # an old address asks nothing
+    press("vote1")
+    press("reveal", sure=1)
+    assert phase() == "reveal"
+
+
+def test_the_page_says_what_a_press_will_do_and_what_learners_read(teacher: Teacher) -> None:
+    teacher.direct("main", phase="vote1")
+    page = teacher.get("/teach?exercise=main&lang=en").text
+    words = class_words("en")
+    assert all(words(f"phase.{phase}.means") in page for phase in PHASES)
+    assert "Their pages say: “Vote 1 is open: lock your prediction.”" in page
+    other = teacher.get("/teach?exercise=itl&lang=en").text
+    assert f"The class is at “{title_of('main', 'en')}”." in other
+    assert "Their pages say" not in other
+    assert "The class is at" not in page
+    assert "--address 0.0.0.0" in page  # nobody else can reach this one
+
+
+def test_the_counts_beside_the_exercises_stay_fresh(teacher: Teacher, store: Store) -> None:
+    teacher.direct("main", phase="vote1")
+    title = title_of("main", "en")
+    before = teacher.get("/teach/exercises?exercise=main&lang=en").text
+    count = int(re.search(rf"{title} · (\d+)", before)[1])  # type: ignore[index]
+    lock(store, 88)
+    after = teacher.get("/teach/exercises?exercise=main&lang=en").text
+    assert f"{title} · {count + 1}" in after
+    assert 'data-refresh="teach/exercises"' in teacher.get("/teach?exercise=main").text
+
+
+def test_who_has_locked_is_not_said_to_run_before_the_class_runs() -> None:
+    steps = {"read": 1, "predict": 2, "run": 3, "verdict": 1}
+    assert shown_steps(steps, Direction("vote1")) == {"read": 1, "predict": 6}
+    assert shown_steps(steps, Direction("run")) == {"read": 1, "predict": 2, "run": 3, "observe": 1}
+    assert shown_steps(steps, Direction("free")) == steps
+
+
+def test_a_new_class_is_begun_once_however_often_it_is_asked_for(teacher: Teacher, store: Store) -> None:
+    def begun() -> int:
+        return len(store.classes.all())
+
+    before = begun()
+    for _ in range(3):
+        teacher.post("/teach/classes/start", name="twice ")
+    assert begun() == before + 1
+    teacher.direct(phase="vote1")
+    teacher.post("/teach/classes/start", name="twice")  # now it is one that was used
+    assert begun() == before + 2
+    lock(store, 93)
+    teacher.post("/teach/classes/start", name="twice")
+    assert begun() == before + 3
+    teacher.post("/teach/classes/start", name="another")
+    assert begun() == before + 4
 
 
 def test_lock_step_goes_on_back_and_off(teacher: Teacher, store: Store) -> None:
@@ -99,7 +182,7 @@ def test_what_cannot_be_decided_is_refused(teacher: Teacher, store: Store, name:
     with pytest.raises(ValueError, match="cannot be"):
         decision(name, value, "main")
     before = store.classes.mark()
-    teacher.post("/teach/direct", exercise="main", **{name: value})
+    teacher.post("/teach/direct", exercise="main", sure=1, **{name: value})
     assert store.classes.mark() == before
     assert teacher.post("/teach/direct", exercise="../x", phase="run").status == 400
 
@@ -262,6 +345,19 @@ def test_the_projector_shows_no_secret_and_no_vote_before_it_is_told_to(
     part = teacher.get("/teach/project/part?lang=zh").text
     assert "tick 7" in part
     assert "77.7" not in part
+
+
+def test_one_question_can_be_put_on_the_wall_alone(teacher: Teacher, store: Store) -> None:
+    lock(store, 72, static__R02__ttft=77.7)
+    teacher.direct(phase="vote1", show_votes=1)
+    page = teacher.get("/teach/project?lang=en").text
+    assert 'href="?lang=en&amp;question=static.R02.ttft"' in page
+    one = teacher.get("/teach/project/part?lang=en&question=static.R02.ttft").text
+    assert one.count("<h2>") == 1
+    assert "77.70 s" in one
+    assert 'href="?lang=en"' in one  # the way back to all of them
+    assert teacher.get("/teach/project/part?question=nothing").text.count("<h2>") > 1
+    teacher.direct(show_votes=0)
 
 
 def test_the_projector_follows_the_exercise_that_is_led(teacher: Teacher) -> None:

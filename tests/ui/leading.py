@@ -77,7 +77,13 @@ class TeachersPage:
         return f"{self.server.teacher}/teach?exercise=main&lang={self.language}&show={show}"
 
     def lead(self, phase: str) -> None:
+        """Choose a phase; yes when it is asked about."""
         self.page.click(f"button[name=phase][value={phase}]")
+        sure = self.page.locator(".asked button")
+        chosen = self.page.locator(f"button[value={phase}][aria-current=step]")
+        expect(sure.or_(chosen)).to_be_visible()
+        if sure.is_visible():
+            sure.click()
         expect(self.page.locator(f"button[value={phase}][aria-current=step]")).to_be_visible()
 
     def press(self, name: str) -> None:

@@ -40,6 +40,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClassServing]:
     server.start()
     teacher, store = Teacher(server), server.store()
     teacher.post("/teach/classes/start", name="2025 " + "春季班" * 12)
+    teacher.direct("short-prompt", phase="vote1")
     teacher.direct(phase="vote1")
     for number in range(40):
         value = VALUES[number % len(VALUES)]
@@ -91,7 +92,10 @@ def test_the_teachers_pages(
         "teach?exercise=main&show=1",
         "teach?exercise=itl&show=1",  # nobody has voted there
         "teach?class=1",  # a class that has ended, without a learner
+        "teach?exercise=short-prompt&ask=reveal",
+        "teach?exercise=main&ask=reading",
         "teach/project",
+        "teach/project?question=static.R02.ttft",
         "teach/classes",
         "teach/classes?delete=1",
         "teach/nowhere",
