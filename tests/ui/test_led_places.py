@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from app.words import app_words
 from puzzles import load
-from tests.ui.leading import SOON, Led, TeachersPage
+from tests.ui.leading import Led, TeachersPage
 
 pytestmark = pytest.mark.ui
 
