@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -32,19 +33,23 @@ class Classroom:
     def is_public(self) -> bool:
         """Whether other machines can reach it."""
         address = self.options.address
-        return address in EVERYWHERE or not is_private_to_this_machine(address)
+        private = address not in EVERYWHERE and is_private_to_this_machine(address)
+        return bool(self.options.public_url) or not private
 
     @property
     def origins(self) -> list[str]:
         """The names under which a browser may open a websocket: those that are printed, and those given."""
         own = [f"{host}:{self.options.port}" for host in self.hosts]
-        given = [name.strip() for name in self.options.origins.split(",") if name.strip()]
+        names = [*self.options.origins.split(","), urlsplit(self.options.public_url).netloc]
+        given = [name.strip() for name in names if name.strip()]
         return list(dict.fromkeys(own + given))
 
     @property
     def addresses(self) -> list[str]:
-        """What learners may type, the best first."""
+        """What learners may type, the best first: the address of the proxy where there is one."""
         options = self.options
+        if options.public_url:
+            return [f"{options.public_url.rstrip('/')}/"]
         return [f"http://{host}:{options.port}{options.prefix}/" for host in self.hosts]
 
     @property

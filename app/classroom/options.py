@@ -16,6 +16,7 @@ from engine.words import Catalogue
 
 FILE = "config"  # the one setting that no file can give: which file
 HOST = r"^[A-Za-z0-9.\-\[\]:]+$"
+URL = r"^(https?://[A-Za-z0-9.\-\[\]:]+(/[A-Za-z0-9._~\-/]*)?)?$"
 SITES = rf"^({ORIGIN.pattern}( +{ORIGIN.pattern})*)?$"
 
 
@@ -31,6 +32,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     database_url: str = ""
     join_code: Annotated[str, Meta(pattern=r"^([A-Za-z0-9]{4,32})?$")] = ""
     origins: Annotated[str, Meta(pattern=r"^[A-Za-z0-9.\-\[\]:, ]*$")] = ""
+    public_url: Annotated[str, Meta(pattern=URL)] = ""
     token_hours: Annotated[float, Meta(gt=0, le=720)] = 12.0
     session_minutes: Annotated[float, Meta(gt=0, le=1440)] = 15.0
     keep_alive_seconds: Annotated[float, Meta(ge=1, le=600)] = 20.0

@@ -143,6 +143,25 @@ def test_only_printed_addresses_may_open_a_websocket(folder: Path) -> None:
         assert address.removeprefix("http://").removesuffix("/") in everywhere.origins
 
 
+@pytest.mark.parametrize(
+    ("url", "name"), [("https://lab.example/lab", "lab.example"), ("http://x:81/", "x:81")]
+)
+def test_learners_are_shown_the_address_of_the_proxy(folder: Path, url: str, name: str) -> None:
+    own = classroom(folder, port=7001, public_url=url)
+    assert own.addresses == [f"{url.rstrip('/')}/"]
+    assert own.invitation == f"{own.addresses[0]}?code={own.keys.join}"
+    assert name in own.origins
+    text = greeting(own, class_words("en"))
+    assert own.addresses[0] in text
+    assert "--address 0.0.0.0" not in text
+
+
+@pytest.mark.parametrize("url", ["lab.example", "ftp://lab.example", "https://lab.example/?x", "https:// x"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(OptionError, match="--public-url must be an address such as https://"):
+        read("--public-url", url)
+
+
 def test_secrets_are_on_no_command_line(folder: Path) -> None:
     own = classroom(folder)
     line = " ".join(command_of(own))

@@ -39,7 +39,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory, cluster: Cluster) -> Iterator
                 server = ClassServing(folder / name)
                 server.options = ["--database-url", database, "--keys", str(folder / "shared" / "keys.json")]
                 server.options += ["--prefix", "/lab", "--xheaders", "true"]
-                server.options += ["--origins", f"127.0.0.1:{front}"]
+                server.options += ["--public-url", f"http://127.0.0.1:{front}/lab/"]
                 servers.append(server)
                 server.start()
             with proxy([server.port for server in servers], front) as running:
