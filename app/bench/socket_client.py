@@ -33,6 +33,7 @@ class SocketClient:
         self.patience = patience
         self.html = ""
         self.socket: WebSocketClientConnection | None = None
+        self.ended = False  # the server has closed the socket: nothing more comes, not even its end
         self.heard: list[str] = []
         self.document: dict[str, Any] = {}
         self.values: dict[tuple[str, str], Any] = {}
@@ -48,6 +49,7 @@ class SocketClient:
             raise Unanswered(f"{self.page} is no page of the lab")
         url = self.page.partition("?")[0].replace("http://", "ws://") + "/ws"
         request = HTTPRequest(url, headers={"Cookie": self.cookie} if self.cookie else {})
+        self.ended = False
         async with asyncio.timeout(self.patience):
             self.socket = await websocket_connect(
                 request, subprotocols=["bokeh", token[1]], compression_options={}
@@ -79,8 +81,8 @@ class SocketClient:
         if self.socket is None:
             return
         self.socket.close()
-        while await self.socket.read_message() is not None:
-            pass
+        while not self.ended:
+            self.ended = await self.socket.read_message() is None
 
     async def __aenter__(self) -> SocketClient:
         await self.open()
@@ -133,6 +135,7 @@ class SocketClient:
             raise Unanswered("the page is not open")
         text = await self.socket.read_message()
         if text is None:
+            self.ended = True
             raise Unanswered("the server closed the connection")
         self.bytes_unpacked += len(text)
         if isinstance(text, bytes):

@@ -99,7 +99,7 @@ async def opens(server: Clocked, html: str) -> bool:
     socket = await websocket_connect(address, subprotocols=["bokeh", token[1]])
     greeted = await socket.read_message() is not None
     socket.close()
-    while await socket.read_message() is not None:  # hear it end
+    while greeted and await socket.read_message() is not None:  # hear it end; of an end nothing follows
         pass
     return greeted
 
