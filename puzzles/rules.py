@@ -9,15 +9,28 @@ from engine.words import Catalogue
 from puzzles.asking import runs_of_part
 from puzzles.exercise import Exercise, Run
 from puzzles.measures import megabytes
-from puzzles.words import DASH, number, plain, run_name
+from puzzles.words import number, plain, run_name
 
 RULES = ("tick", "prefill", "decode", "first", "queue", "immediate", "static", "continuous", "kv", "toy")
+
+IN_RULES = (  # the settings that these name
+    *("tick", "prefill_budget", "decode_slots", "batch_size"),
+    *("page_size", "pages", "kv_bytes_per_token"),
+)
 
 
 def rule_lines(exercise: Exercise, words: Catalogue) -> list[str]:
     """The rules as sentences."""
     blanks = rule_blanks(exercise)
-    return [words(f"rule.{name}", **blanks) for name in RULES] + run_lines(exercise, words)
+    endless = first_service(exercise).pages is None
+    names = ("kv_endless" if endless and name == "kv" else name for name in RULES)
+    return [words(f"rule.{name}", **blanks) for name in names] + run_lines(exercise, words)
+
+
+def own_lines(exercise: Exercise, usual: Exercise, words: Catalogue) -> list[str]:
+    """The lines of the rule card that another exercise, ``usual``, does not have."""
+    known = set(rule_lines(usual, usual.words(words.language)))
+    return [line for line in rule_lines(exercise, words) if line not in known]
 
 
 def run_lines(exercise: Exercise, words: Catalogue) -> list[str]:
@@ -28,8 +41,9 @@ def run_lines(exercise: Exercise, words: Catalogue) -> list[str]:
 
 
 def special(exercise: Exercise, run: Run, words: Catalogue) -> str:
-    """The settings of a run beyond its policy, and its edits, as a list; empty when there are none."""
-    usual = msgspec.structs.asdict(Service())
+    """What the rules do not tell of a run: settings and edits, as a list; empty when there is nothing."""
+    told_above = msgspec.structs.asdict(first_service(exercise))
+    usual = msgspec.structs.asdict(Service()) | {name: told_above[name] for name in IN_RULES}
     settings = msgspec.structs.asdict(exercise.service_of(run.name))
     told = [
         _told(name, words("setting.none") if value is None else _setting(value), words)
@@ -52,22 +66,33 @@ def _setting(value: object) -> str:
 def _edits(run: Run, words: Catalogue) -> list[str]:
     told = [words("edit.drop", ids=", ".join(run.drop))] if run.drop else []
     told += [words("edit.order", ids=", ".join(run.order))] if run.order else []
-    told += [words("edit.spread", factor=plain(run.spread))] if run.spread != 1 else []
+    told += _spread(run, words)
     told += [words("edit.prompt", id=key, tokens=count) for key, count in run.prompts.items()]
     told += [words("edit.output", id=key, tokens=count) for key, count in run.outputs.items()]
     return told + ([words("edit.horizon", seconds=plain(run.horizon))] if run.horizon else [])
 
 
-def rule_blanks(exercise: Exercise) -> dict[str, str]:
+def _spread(run: Run, words: Catalogue) -> list[str]:
+    if run.spread == 1:
+        return []
+    return [words("edit.spread", factor=plain(run.spread)) if run.spread else words("edit.together")]
+
+
+def first_service(exercise: Exercise) -> Service:
     """The settings that the rules name: those of the first run."""
-    service = exercise.service_of(exercise.runs[0].name)
+    return exercise.service_of(exercise.runs[0].name)
+
+
+def rule_blanks(exercise: Exercise) -> dict[str, str]:
+    """The settings that the rules name, as they are written there."""
+    service = first_service(exercise)
     return {
         "tick": number(service.tick, 1),
         "budget": str(service.prefill_budget),
         "slots": str(service.decode_slots),
         "batch": str(service.batch_size),
         "page": str(service.page_size),
-        "pages": str(service.pages or DASH),
-        "tokens": str(service.slots or DASH),
+        "pages": str(service.pages),
+        "tokens": str(service.slots),
         "k": plain(megabytes(1, service)),
     }

@@ -326,6 +326,7 @@ class LearnPage:
             attempt_text=self.texts.attempt(),
             steps=STEPS,
             marks=self.standing.at(self.lesson).marks,
+            familiar=self.standing.knows_the_rules(self.lesson.exercise_name),
             signs=SIGNS,
             onward=self.texts.onward(),
             projector=first_argument(pn.state.session_args, "projector") == "1",

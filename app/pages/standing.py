@@ -33,6 +33,10 @@ class Standing(msgspec.Struct, frozen=True):
         names = next(room.exercises for room in course().rooms if room.name == PATH)
         return sum(self.marks.get(name) in WALKED for name in names), len(names)
 
+    def knows_the_rules(self, name: str) -> bool:
+        """Whether the answers to another exercise than ``name`` have been locked."""
+        return any(mark != "begun" for other, mark in self.marks.items() if other != name)
+
     def going_on(self) -> str | None:
         """Where to go on: the exercise touched last, or the one after it once its verdict was seen."""
         if self.last is None or self.marks[self.last] not in WALKED:

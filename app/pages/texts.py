@@ -22,6 +22,7 @@ from puzzles.asking import right
 from puzzles.course import following, room_of
 from puzzles.judging import Item, Verdict, reads_runs, shown
 from puzzles.render import items_table, metrics_table, rule_card, trace_table
+from puzzles.rules import own_lines
 from puzzles.terms import Term, terms_of
 from puzzles.units import unit_name
 from puzzles.words import puzzle_words, run_name
@@ -69,6 +70,7 @@ class Texts:
             "lead": self.puzzle_words("lead"),
             "calculator": CALCULATOR_OF.get(self.exercise.name),
             "rules": self.rules(),
+            "own_rules": own_lines(self.exercise, load(MAIN), self.puzzle_words),
             "terms": self.terms(),
             "trace": trace_table(self.exercise, self.lesson.language),
             "observe_question": self.words("observe.question", field=observed.label(self.puzzle_words)),

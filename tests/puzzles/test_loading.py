@@ -12,8 +12,8 @@ from engine.traces import main_trace
 from puzzles import load, solve
 from puzzles.course import FOLDER, PLACE, course, read_course, room_of
 from puzzles.edits import Edits, edited
-from puzzles.library import read
-from puzzles.rules import rule_lines
+from puzzles.library import names, read
+from puzzles.rules import own_lines, rule_lines, special
 
 GOOD = (FOLDER / "throughput-goodput.toml").read_text("utf-8")
 TRACE = tuple(main_trace())
@@ -93,10 +93,33 @@ def test_a_rule_line_tells_every_edit() -> None:
         ("long-prompt", "prompt of 60"),
         ("censored-p95", "ends at 1"),
         ("claims", "arrival times × 0.5"),
-        ("page-size", "KV pages in the pool: no limit"),
+        ("page-size", "all arrive at 0 s"),
+        ("page-size", "the pool has no limit"),
+        ("first-and-next", "KV pages in the pool: no limit"),
     ):
         one = load(name)
         assert any(told in line for line in rule_lines(one, one.words("en"))), name
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", names())
+def test_runs_that_differ_are_told_apart(name: str, language: str) -> None:
+    """By their policy, or by what stands beside their name; the first one is what the rules tell."""
+    one = load(name)
+    told: dict[str, object] = {}
+    for run in one.runs:
+        service = one.service_of(run.name)
+        said = f"{service.policy} {special(one, run, one.words(language))}"
+        meant = (service, run.drop, run.order, run.spread, run.prompts, run.outputs, run.horizon)
+        assert told.setdefault(said, meant) == meant
+
+
+def test_what_is_new_in_an_exercise_is_told() -> None:
+    """None of the usual rules, and nothing in the puzzle itself."""
+    main, new = load("main"), load("kv-in-half")
+    assert own_lines(main, main, main.words("en")) == []
+    found = own_lines(new, main, new.words("zh"))
+    assert [line.partition("：")[0] for line in found] == ["KV", "池 76", "池 152"]
 
 
 # ---- drawn traces and givens ---------------------------------------------------------------------

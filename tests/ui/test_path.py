@@ -68,6 +68,23 @@ def test_the_whole_path_by_keyboard(learners: Callable[..., Learner], lab: Servi
     expect(page.locator(".attempt")).to_contain_text("2")
 
 
+def test_the_rules_are_read_once(learner: Learner) -> None:
+    """Whoever has locked an exercise finds in the next one what is new; all of them are one press away."""
+    rules, new = learner.find("details.rules:not(.terms)"), learner.find(".own")
+    learner.open("?lang=en")
+    expect(rules).to_have_attribute("open", "")
+    expect(new).to_have_count(0)
+    learner.predict("?lang=en")
+    learner.open("?lang=en&ex=kv-in-half")
+    expect(rules).not_to_have_attribute("open", "")
+    expect(new.locator("li")).to_have_count(3)
+    expect(new).to_contain_text("the pool has 38 pages")
+    rules.locator("summary").click()
+    expect(rules.locator("li").first).to_be_visible()
+    learner.open("?lang=en&ex=little")
+    expect(new).to_have_text("The usual rules; nothing is different here.")
+
+
 def test_a_row_of_the_verdict_leads_to_its_tick(learner: Learner) -> None:
     learner.predict()
     learner.run()
