@@ -92,7 +92,8 @@ class Serving:
     def figure(self, name: str) -> int:
         """One of the figures that it shows to Prometheus."""
         text = Answer(f"http://{self.environment['TICKLAB_METRICS']}/metrics").text
-        return int(float(re.search(rf"^{name} (\S+)$", text, re.MULTILINE)[1]))  # type: ignore[index]
+        (value,) = re.findall(rf"^{name} (\S+)$", text, re.MULTILINE)
+        return int(float(value))
 
     def wait_until_asked(self) -> None:
         """Until its engine has something to do."""

@@ -115,10 +115,10 @@ def test_the_counts_beside_the_exercises_stay_fresh(teacher: Teacher, store: Sto
     teacher.direct("main", phase="vote1")
     title = title_of("main", "en")
     before = teacher.get("/teach/exercises?exercise=main&lang=en").text
-    count = int(re.search(rf"{title} · (\d+)", before)[1])  # type: ignore[index]
+    (count,) = re.findall(rf"{title} · (\d+)", before)
     lock(store, 88)
     after = teacher.get("/teach/exercises?exercise=main&lang=en").text
-    assert f"{title} · {count + 1}" in after
+    assert f"{title} · {int(count) + 1}" in after
     assert 'data-refresh="teach/exercises"' in teacher.get("/teach?exercise=main").text
 
 

@@ -55,6 +55,12 @@ class Led(Learner):
         button.click()
         expect(self.find("#predict form.locked")).to_be_visible(timeout=SOON)
 
+    def join_and_vote(self, **changes: str) -> None:
+        """From the way in to the lock."""
+        self.join()
+        self.begin()
+        self.vote(**changes)
+
     def shown(self, field: str) -> str:
         return self.find(f"#predict [name='{field}']").input_value()
 

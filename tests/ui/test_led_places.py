@@ -139,9 +139,7 @@ def test_a_slip_and_an_impatient_finger_open_nothing(
     lead = teacher("en")
     lead.lead("vote1")
     learner = browsers()
-    learner.join()
-    learner.begin()
-    learner.vote(static__R02__ttft="0.43")
+    learner.join_and_vote(static__R02__ttft="0.43")
     chosen: Any = lead.page.locator("button[aria-current=step]")
     for phase in ("reveal", "run", "free"):
         lead.page.locator(f".phases button[value={phase}]").dblclick()

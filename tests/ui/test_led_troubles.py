@@ -32,9 +32,7 @@ def test_a_phone_that_slept_wakes_where_the_class_is(
         phone.expected = ["WebSocket", "ERR_", "Failed to", "Lost websocket", "Unable to", "reconnect"]
         phone.expected += ["not connected so cannot send"]
         lead.lead("vote1")
-        phone.join()
-        phone.begin()
-        phone.vote(static__R02__ttft="0.43")
+        phone.join_and_vote(static__R02__ttft="0.43")
         cable.pull()
         phone.page.wait_for_selector("html[data-connection=lost]", timeout=SOON)
         lead.lead("vote2")
